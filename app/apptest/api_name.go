@@ -34,7 +34,7 @@ var untranslated = regexp.MustCompile(`"(svc":|svc:|svc_|[a-z_]+:svc_)`)
 // expression would take most of the time of tests with large texts under the race detector.
 func replaceName(text, name, by string) string {
 	var b strings.Builder
-	from := 0 // what is before it is in b
+	from := 0 // b has the text before it
 	for at := 0; ; {
 		i := strings.Index(text[at:], name)
 		if i < 0 {

@@ -42,7 +42,7 @@ type Page struct {
 type Form struct {
 	ID      string
 	Action  string
-	Fields  url.Values // what is sent if nothing is entered
+	Fields  url.Values // as they are sent if nothing is entered
 	Options url.Values // of check boxes, radio buttons and lists that are not selected
 	Buttons []Button
 	HasText bool // has a text field

@@ -35,8 +35,8 @@ var policyGroups = map[string]string{
 
 // Sentences that end the description of a setting: it cannot be changed in the database, or a change waits for a restart.
 const (
-	OnlyInFile   = "Only the settings file can change this."
-	AfterRestart = "A change takes effect after a restart."
+	onlyInFile   = "Only the settings file can change this."
+	afterRestart = "A change takes effect after a restart."
 )
 
 // Describe returns the descriptions of all settings.
@@ -67,9 +67,9 @@ func (c Codec) describe(children []Description, s placed) []Description {
 	about := s.Setting.Description
 	switch {
 	case FileOnly(s.Group, s.Setting.Key):
-		about += " " + OnlyInFile
+		about += " " + onlyInFile
 	case s.Restart || s.row.Key == ":rate_limit":
-		about += " " + AfterRestart
+		about += " " + afterRestart
 	}
 	d := Description{Key: s.subkey, Label: label(s.subkey), Type: s.form.kind, Description: about, Suggestions: c.suggestions(s), Children: []Description{}, Settings: []string{s.Setting.Name()}}
 	if s.subkey == "" {

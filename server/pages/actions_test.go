@@ -52,7 +52,7 @@ func TestPostActions(t *testing.T) {
 	alice.Get("/api/v1/statuses/" + post).Want(404)
 }
 
-// TestOthersActions checks what others than the author are offered, and that they cannot do what only the author may.
+// TestOthersActions checks the actions of others than the author, and that those of the author are refused to them.
 func TestOthersActions(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
@@ -195,7 +195,7 @@ func TestReport(t *testing.T) {
 	browser.Get("/web/accounts/none/report").Want(404)
 }
 
-// TestPlaceAfterActions checks that a vote and a reaction lead back to the page that they were made on, at the post, and say what was done.
+// TestPlaceAfterActions checks that a vote and a reaction lead back to their page, at the post, with a message.
 func TestPlaceAfterActions(t *testing.T) {
 	srv := apptest.Start(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")

@@ -272,7 +272,7 @@ func TestShareTarget(t *testing.T) {
 		t.Errorf("sharing has published %d posts", got-1)
 	}
 
-	// Who has to sign in first gets the text afterwards.
+	// A visitor has to sign in first, and gets the text afterwards.
 	visitor := srv.Browser()
 	visitor.Origin = "null"
 	visitor.Site = "none"

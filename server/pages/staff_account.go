@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"svc/internal/config"
@@ -77,13 +76,7 @@ type logEntry struct {
 	Time    int64  `json:"time"`
 	Message string `json:"message"`
 	Data    struct {
-		Actor struct {
-			Nickname string `json:"nickname"`
-			Type     string `json:"type"`
-		} `json:"actor"`
-		Action     string `json:"action"`
-		Permission string `json:"permission"`
-		Text       string `json:"text"`
+		Text string `json:"text"`
 	} `json:"data"`
 }
 
@@ -109,42 +102,9 @@ func (p *page) logAbout(account string, since time.Time) ([]web.LogLine, error) 
 	}
 	lines := make([]web.LogLine, len(entries))
 	for i, e := range entries {
-		lines[i] = p.logLine(e)
+		lines[i] = web.LogLine{At: time.Unix(e.Time, 0), Text: p.frame.Messages.LogMessage(e.Message), Reason: e.Data.Text}
 	}
 	return lines, nil
-}
-
-// logLine returns an entry in the language of the page, in English without a text for its action.
-func (p *page) logLine(e logEntry) web.LogLine {
-	l := web.LogLine{At: time.Unix(e.Time, 0), Plain: e.Message, Actor: "@" + e.Data.Actor.Nickname, Reason: e.Data.Text}
-	if e.Data.Actor.Type != "user" {
-		l.Actor = p.text("admin.did.by_command")
-	}
-	switch e.Data.Action {
-	case "tag", "untag":
-		_, tags, _ := strings.Cut(e.Message, "tags: ")
-		if i := strings.LastIndex(tags, map[string]string{"tag": " to users", "untag": " from users"}[e.Data.Action]); i >= 0 {
-			l.Detail = p.tagNames(strings.Split(tags[:i], ", "))
-		}
-	case "grant", "revoke":
-		l.Detail = e.Data.Permission
-	}
-	if key := "admin.did." + e.Data.Action; p.text(key) != key {
-		l.What = key
-	}
-	return l
-}
-
-// tagNames returns what tags do, or the tags themselves if they do nothing.
-func (p *page) tagNames(tags []string) string {
-	names := make([]string, len(tags))
-	for i, tag := range tags {
-		names[i] = tag
-		if key := "admin.tags." + strings.ReplaceAll(strings.TrimPrefix(tag, "mrf_tag:"), "-", "_"); strings.HasPrefix(tag, "mrf_tag:") && p.text(key) != key {
-			names[i] = p.text(key)
-		}
-	}
-	return strings.Join(names, ", ")
 }
 
 // accountPosts shows the posts of an account with what staff can do with each.

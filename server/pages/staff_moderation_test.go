@@ -104,7 +104,7 @@ func TestAccountPageShows(t *testing.T) {
 	browser.Get("/web/admin/accounts/"+eve).Want(200, "Its server", "far.example", "Tags of policies", "There are no posts to see.")
 	browser.Get("/web/admin/accounts/none/posts").Want(404)
 	browser.Language = "de"
-	browser.Get(path).Want(200, "Zuletzt da", "@admin hat gesetzt: eingeschränkt")
+	browser.Get(path).Want(200, "Zuletzt da", "@admin hat die Tags eingeschränkt hinzugefügt: ")
 }
 
 // TestAccountPageOfModerators shows moderators what their privileges allow, and nothing else.

@@ -137,7 +137,7 @@ func (s *resource) show(p *page, status int, message string) (any, error) {
 	return p.show(status, content)
 }
 
-// refill puts what was entered into the fields of a form that is shown again.
+// refill puts the entered values into the fields of a form that is shown again.
 func (p *page) refill(inputs []web.Input) {
 	for i := range inputs {
 		if text, ok := p.Entered(inputs[i].Name); ok {

@@ -129,7 +129,7 @@ func doctorPage() web.StaffPage {
 	}
 }
 
-// runDoctor runs the checks and shows what they found.
+// runDoctor runs the checks and shows their findings.
 func (p *page) runDoctor() (any, error) {
 	a, err := p.Call("POST", "/api/v1/svc/admin/doctor", nil)
 	content := doctorPage()

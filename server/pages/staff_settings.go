@@ -284,8 +284,9 @@ func (p *page) saveSettingGroup() (any, error) {
 		}
 		value, err := settingValue(kind, text)
 		if err != nil {
-			label, _ := p.texts(s)
-			return p.groupForm(http.StatusUnprocessableEntity, group, p.text("admin.settings.not_whole", label, text))
+			label := s.labels()[0] // a setting with a field has one part
+			name, _ := p.settingTexts(label.name, label.label, "")
+			return p.groupForm(http.StatusUnprocessableEntity, group, p.text("admin.settings.not_whole", name, text))
 		}
 		if number, err := strconv.ParseFloat(text, 64); err == nil && s.Type == "float" {
 			value = number

@@ -100,7 +100,7 @@ func TestReportPages(t *testing.T) {
 	page := browser.Get("/web/admin/reports/"+id).Want(200, "a rude post", "He is <rude>")
 	page = page.Press("Take it").Follow().Want(200, "taken by @admin")
 	page = page.Press("Add the note", "content", "I know him").Follow().Want(200, "I know him")
-	page.Press("Act on the account", "type", "silence", "text", "too rude").Want(200, "Limit the account?", "1 open report about it is resolved").Press("Limit the account?").Follow().Want(200, "Saved.", "Resolved", "Limited", "What was done since the report", "@admin set: limited", "Reason: too rude")
+	page.Press("Act on the account", "type", "silence", "text", "too rude").Want(200, "Limit the account?", "1 open report about it is resolved").Press("Limit the account?").Follow().Want(200, "Saved.", "Resolved", "Limited", "Actions since the report", "@admin added tags: limited to users: ", "Reason: too rude")
 	account := admin.Get("/api/v1/admin/accounts/" + bob.ID).Want(200).Object()
 	if !account.Bool("silenced") {
 		t.Error("the account is not limited")
@@ -137,7 +137,7 @@ func TestAccountPagesOfStaff(t *testing.T) {
 		t.Errorf("roles.moderator is %v", got)
 	}
 	page.Press("End the moderator role").Press("End the moderator role?").Follow().Want(200)
-	page = page.Press("Act on the account", "type", "disable").Press("Deactivate the account?").Follow().Want(200, "Deactivated", "@admin suspended or deactivated it")
+	page = page.Press("Act on the account", "type", "disable").Press("Deactivate the account?").Follow().Want(200, "Deactivated", "@admin deactivated users: ")
 	page.Press("Activate").Follow().Want(200)
 	if admin.Get("/api/v1/admin/accounts/" + bob.ID).Want(200).Object().Bool("disabled") {
 		t.Error("the account is still deactivated")

@@ -173,7 +173,7 @@ func (s *Server) writeJSON(w http.ResponseWriter, r *Request, status int, text [
 
 // respondError answers with an error for clients. Any other error is logged and answered with a 500 that does not name the cause.
 func (s *Server) respondError(w http.ResponseWriter, r *Request, err error) int {
-	if r.endpoint.Access.shared {
+	if r.endpoint.Access.shared && r.Viewer == nil {
 		r.parameters() // for the page to sign in on, which takes the text along; an error means that there is less of it
 	}
 	r.body.drain(r.Request)

@@ -66,7 +66,7 @@ func readAppearance(settings json.RawMessage) (a appearance) {
 	return a
 }
 
-// NewFrame returns a frame in the language and the look that a user has chosen: what is stored for SettingsClient. Without settings, and for
+// NewFrame returns a frame in the language and the look that a user has chosen, by the stored settings of SettingsClient. Without settings, and for
 // visitors (nil), the browser decides.
 func NewFrame(r *http.Request, settings json.RawMessage) Frame {
 	look := readAppearance(settings)

@@ -1,6 +1,9 @@
 package web
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // logPrefix begins the keys of entries of the moderation log. Their English texts continue the name of the actor, as the API sends them.
 const logPrefix = "log."
@@ -10,7 +13,11 @@ const commandLine = "the command line "
 
 var logEntries = indexSentences(languages[0], logPrefix)
 
-// LogMessage returns an entry of the moderation log in the language of the page, as it is if the catalogue does not have it.
+// policyTag matches the tags that policies act on.
+var policyTag = regexp.MustCompile(`mrf_tag:[a-z-]+`)
+
+// LogMessage returns an entry of the moderation log in the language of the page, as it is if the catalogue does not have it. Tags of accounts are
+// named by their effects.
 func (m *Messages) LogMessage(text string) string {
 	actor, what, ok := strings.Cut(text, " ")
 	if rest, byCommand := strings.CutPrefix(text, commandLine); byCommand {
@@ -22,5 +29,14 @@ func (m *Messages) LogMessage(text string) string {
 	if !ok {
 		return text
 	}
-	return actor + " " + translated
+	return actor + " " + policyTag.ReplaceAllStringFunc(translated, m.tagEffect)
+}
+
+// tagEffect returns what a tag of an account does, the tag itself if it does nothing.
+func (m *Messages) tagEffect(tag string) string {
+	key := "admin.tags." + strings.ReplaceAll(strings.TrimPrefix(tag, "mrf_tag:"), "-", "_")
+	if effect := m.Text(key); effect != key {
+		return effect
+	}
+	return tag
 }

@@ -17,8 +17,10 @@ type navigationKey struct {
 	viewer               Viewer // without the form token, which changes with each page
 }
 
-// maxNavigationBytes bounds the navigations that are kept. One has 7 kB.
-const maxNavigationBytes = 2 << 20
+const (
+	maxNavigationBytes = 2 << 20 // of the navigations that are kept; one has 7 kB
+	maxNavigationPath  = 40      // in bytes; links of the navigation are shorter
+)
 
 func newNavigations() *cache.Cache[navigationKey, Navigation] {
 	return cache.NewWeighted[navigationKey](maxNavigationBytes, func(n Navigation) int { return len(n.Side) + len(n.Bottom) + cache.EntryBytes })
@@ -51,7 +53,7 @@ func (v *view) Navigation() (Navigation, error) {
 // navigationPath returns the path of a page if the navigation can have a link to it, and "" for the many others, which share a navigation
 // without a current link.
 func navigationPath(path string) string {
-	if strings.Count(path, "/") > 2 || strings.Contains(path, "?") {
+	if len(path) > maxNavigationPath || strings.Count(path, "/") > 2 || strings.Contains(path, "?") {
 		return ""
 	}
 	return path

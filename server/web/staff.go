@@ -243,11 +243,8 @@ type Overview struct {
 // LogLine is an entry of the moderation log about an account.
 type LogLine struct {
 	At     time.Time
-	What   string // a key of the messages with the name of the actor, "": Plain
-	Plain  string // in English
-	Actor  string
-	Detail string
-	Reason string
+	Text   string
+	Reason string // "": none
 }
 
 // StaffPosts are posts of an account with what staff can do with each.
