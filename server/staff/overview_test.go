@@ -7,7 +7,7 @@ import (
 	"svc/internal/config"
 )
 
-// TestOverview shows the overview of an account. Counts of reports are for those who may manage reports.
+// TestOverview shows the overview of an account. Only staff who may manage reports get counts of reports.
 func TestOverview(t *testing.T) {
 	srv := apptest.Start(t, func(c *config.Config) {
 		c.Instance.ModeratorPrivileges = []string{"users_read"}

@@ -82,7 +82,7 @@ func (h *Handlers) showUser(r *rest.Request) (any, error) {
 	return user, notFound(err)
 }
 
-// showOverview returns an overview of an account, for staff who are about to act on it. Counts of reports are for those who may manage reports.
+// showOverview returns an overview of an account, for staff before an action. Counts of reports need the privilege to manage them.
 func (h *Handlers) showOverview(r *rest.Request) (any, error) {
 	o, err := h.Admin.Overview(r.Context(), r.Param("nickname_or_id"), h.Entities.HasPrivilege(r.User, config.ReportsManage))
 	return o, notFound(err)
