@@ -18,7 +18,8 @@ type home struct {
 	p      *person
 	mu     sync.Mutex
 	times  []time.Duration
-	faults []string // answers other than 200
+	later  int      // answers that ask to come back later: a member's turn does not come in time on a machine that does much else
+	faults []string // other answers than those and 200
 }
 
 // watch asks until the context ends.
@@ -51,7 +52,11 @@ func (h *home) ask(client *http.Client, w *world) {
 	} else {
 		b, err := io.ReadAll(resp.Body)
 		resp.Body.Close()
-		if err != nil || resp.StatusCode != 200 {
+		if err == nil && resp.StatusCode == 503 && resp.Header.Get("Retry-After") != "" {
+			h.mu.Lock()
+			h.later++
+			h.mu.Unlock()
+		} else if err != nil || resp.StatusCode != 200 {
 			fault = fmt.Sprintf("%d %.200s %v", resp.StatusCode, b, err)
 		}
 	}
@@ -72,5 +77,5 @@ func (h *home) String() string {
 	}
 	slices.Sort(h.times)
 	round := func(i int) time.Duration { return h.times[min(i, len(h.times)-1)].Round(time.Millisecond) }
-	return fmt.Sprintf("%d of %d answered, median %v, p99 %v, worst %v", len(h.times)-len(h.faults), len(h.times), round(len(h.times)/2), round(len(h.times)*99/100), round(len(h.times)-1))
+	return fmt.Sprintf("%d of %d answered, median %v, p99 %v, worst %v", len(h.times)-len(h.faults)-h.later, len(h.times), round(len(h.times)/2), round(len(h.times)*99/100), round(len(h.times)-1))
 }

@@ -195,6 +195,9 @@ func (r *run) report() {
 		if len(h.faults) > 0 {
 			r.t.Errorf("home of %s: %d answers were not 200, the first: %s", h.p.name, len(h.faults), h.faults[0])
 		}
+		if h.later*20 > len(h.times) {
+			r.t.Errorf("home of %s: %d of %d requests were asked to come back later, want at most one in 20", h.p.name, h.later, len(h.times))
+		}
 	}
 	r.t.Logf("SUMMARY alive %v, %d MiB held at most (%d MiB with page cache), processor time %.1f s, %s", alive, s.peak.Load()>>20, s.group.highest()>>20, s.cpu().Seconds(), fmt.Sprint(r.homes))
 }
