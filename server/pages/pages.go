@@ -99,7 +99,7 @@ func (h *Handlers) page(show func(*page) (any, error)) rest.Handler {
 			err = errNoPage
 		}
 		if e := forUser(err); e != nil && !(e.Status == http.StatusUnauthorized && r.Viewer == nil) {
-			return p.errorPage(e)
+			return p.showError(e)
 		}
 		return value, err
 	}
@@ -139,6 +139,7 @@ func (h *Handlers) newPage(r *rest.Request) (*page, error) {
 	if done := r.URL.Query().Get(doneParam); donePattern.MatchString(done) {
 		p.frame.Done = "done." + done
 	}
+	p.frame.Failed, _ = r.Context().Value(failedKey{}).(*web.FailedForm)
 	if h.Replaced != nil && h.Replaced(r.Request) {
 		p.frame.Base = "/web"
 	}
@@ -176,6 +177,9 @@ func ownPath(u *url.URL) string {
 
 // show answers with a page.
 func (p *page) show(status int, content web.Content) (any, error) {
+	if p.frame.Failed != nil {
+		status = p.frame.Failed.Status
+	}
 	if p.Part() != "" {
 		return p.Pages.ShowContent(status, p.frame, content)
 	}
@@ -197,6 +201,32 @@ func forUser(err error) *errs.Error {
 		return &shown
 	}
 	return e
+}
+
+// failedKey is the key of the form that a page shows again, in the context of its request.
+type failedKey struct{}
+
+// showError shows an error: on the page of the form that was sent, where it can be sent again, else as a page of its own.
+func (p *page) showError(e *errs.Error) (any, error) {
+	u, err := url.Parse(backFrom(p.Request))
+	if err != nil || u.Path == "" || p.Viewer == nil || p.Part() != "" || !correctable(e.Status) {
+		return p.errorPage(e)
+	}
+	ctx := context.WithValue(p.Context(), failedKey{}, &web.FailedForm{Status: e.Status, Error: e.Message, Entered: p.Entered})
+	a, err := p.ShowPage(ctx, u)
+	if err != nil {
+		return p.errorPage(e)
+	}
+	return a.Value, nil
+}
+
+// correctable returns true for errors after which the user may send the form with other values.
+func correctable(status int) bool {
+	switch status {
+	case http.StatusBadRequest, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity:
+		return true
+	}
+	return false
 }
 
 // errorPage shows an error.

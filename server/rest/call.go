@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"context"
 	"encoding/json"
 	"maps"
 	"net/http"
@@ -100,14 +101,28 @@ func (r *Request) CallFile(method, path string, file *Upload) (*Answer, error) {
 }
 
 func (r *Request) call(method, path, query string, p *params) (*Answer, error) {
+	if e, _ := r.server.router.find(method, canonicalPath(path)); e == nil || e.Access.session {
+		return nil, errs.ErrRecordNotFound
+	}
+	return r.run(r.Context(), method, path, query, p)
+}
+
+// ShowPage runs the handler of a page for the browser of r, whose session is that of r. ctx is the context of the inner request.
+func (r *Request) ShowPage(ctx context.Context, u *url.URL) (*Answer, error) {
+	path := u.EscapedPath()
+	if e, _ := r.server.router.find(http.MethodGet, path); e == nil || !e.Access.session || !r.endpoint.Access.session {
+		return nil, errs.ErrRecordNotFound
+	}
+	return r.run(ctx, http.MethodGet, path, u.RawQuery, &params{alias: r.server.paramAlias})
+}
+
+// run runs a handler. Its parameters are p, query is what its URL shows.
+func (r *Request) run(ctx context.Context, method, path, query string, p *params) (*Answer, error) {
 	s := r.server
 	if !plainPath(path) {
 		return nil, errs.ErrRecordNotFound
 	}
 	e, values := s.router.find(method, canonicalPath(path))
-	if e == nil || e.Access.session {
-		return nil, errs.ErrRecordNotFound
-	}
 	target := &url.URL{Path: path, RawQuery: query}
 	if plain, err := url.PathUnescape(path); err == nil && plain != path {
 		target.Path, target.RawPath = plain, path
@@ -115,7 +130,7 @@ func (r *Request) call(method, path, query string, p *params) (*Answer, error) {
 	inner := (&http.Request{
 		Method: method, URL: target, Proto: r.Proto, ProtoMajor: r.ProtoMajor, ProtoMinor: r.ProtoMinor,
 		Header: r.Header, Host: r.Host, RemoteAddr: r.RemoteAddr, Body: http.NoBody,
-	}).WithContext(r.Context())
+	}).WithContext(ctx)
 	c := &Request{
 		Request: inner, ID: r.ID, Viewer: r.Viewer, User: r.User, Token: r.Token,
 		server: s, endpoint: e, address: r.address, params: p, header: make(http.Header), status: http.StatusOK, start: r.start,

@@ -39,6 +39,7 @@ type Frame struct {
 	Viewer   *Viewer        // nil: a visitor
 	Path     string         // of the page with its query; forms lead back there
 	Done     string         // what the last form did, as a key of the messages; "": nothing
+	Failed   *FailedForm    // whose error the page shows; nil: none
 	Theme    string         // light, dark, contrast; "": as the system
 	TextSize string         // small, large, larger; "": as the browser
 	Describe bool           // remind the author of pictures without a description
@@ -51,6 +52,22 @@ type Frame struct {
 	Plain    bool           // without navigation, for pages that browsers pass on their way to an app, such as signing in
 
 	NoKeys bool // single keys do nothing
+}
+
+// FailedForm is a form of the page that was refused.
+type FailedForm struct {
+	Status  int
+	Error   string
+	Entered func(name string) (text string, ok bool)
+}
+
+// Sent returns what was entered into a form that was refused, "" if none was.
+func (f Frame) Sent(name string) string {
+	if f.Failed == nil {
+		return ""
+	}
+	text, _ := f.Failed.Entered(name)
+	return text
 }
 
 // Content is the content of a page of the web interface. Each type has the template templates/ui/NAME.html.
