@@ -109,6 +109,7 @@ func (p *page) about() (any, error) {
 		c.Meta = p.serverMeta(&c.Instance, p.text("about.title", c.Instance.Title), "/about")
 		c.Description = web.InstanceHTML(description.Content)
 		c.Blocks, c.MoreBlocks = blocksOf(&c.Instance)
+		c.Source = p.Settings.Load().Instance.SourceURL
 		return c, nil
 	})
 }

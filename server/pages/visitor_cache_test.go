@@ -68,6 +68,7 @@ func TestVisitorPagesAreCurrent(t *testing.T) {
 		{"emoji", func() {
 			root.Do("DELETE", "/api/v1/svc/emoji/packs/files?name=pets&shortcode=cat", "", nil).Want(200)
 		}, []string{thread, "/@alice", "/public"}, "", "cat.png"},
+		{"source", setting(":source_url", "https://code.example/svc"), []string{"/about"}, `href="https://code.example/svc"`, ""},
 		{"setting", setting(":name", "The Teapot"), []string{"/", "/@alice", thread, "/about"}, "The Teapot", ""},
 		{"end of the poll", func() { srv.Advance(48 * time.Hour) }, []string{pollPage, "/@alice"}, " · closed", ""},
 	} {

@@ -130,7 +130,7 @@ func (p *page) kept(contentType string, build func() ([]byte, error)) (any, erro
 	v := p.visit()
 	p.seen.add([]byte(strings.Join([]string{contentType, v.path, v.language, v.base, v.done}, "\x00")))
 	c := p.Settings.Load()
-	p.seen.add(fmt.Appendf(p.Pages.AppendVersion(nil), "%v %v %s", c.Web, c.Federation.Enabled, p.OAuth.SignUpURL("")))
+	p.seen.add(fmt.Appendf(p.Pages.AppendVersion(nil), "%v %v %s %s", c.Web, c.Federation.Enabled, c.Instance.SourceURL, p.OAuth.SignUpURL("")))
 	key := p.seen.version()
 	d, err := p.visitors.Load(key, func() (web.VisitorPage, error) {
 		body, err := build()

@@ -47,7 +47,8 @@ type About struct {
 	Instance    Instance
 	Description template.HTML
 	Blocks      []HostBlocks
-	MoreBlocks  int // hosts that were left out
+	MoreBlocks  int    // hosts that were left out
+	Source      string // URL of the source code, "" if it is not set
 }
 
 // HostBlocks are the hosts to which a rule of federation applies.
