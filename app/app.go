@@ -60,7 +60,8 @@ type Options struct {
 	GenerateKey  func() (*rsa.PrivateKey, error) // generates the keys of accounts; nil: RSA keys
 	Observe      func(rest.Observation)          // gets the parameters and answers of handlers; nil: none
 
-	setup bool // the data are those of an unfinished setup
+	setup bool         // the data are those of an unfinished setup
+	renew *RenewedKeys // the keys are to be replaced
 }
 
 // Server is an assembled server. The caller must Close it.

@@ -302,6 +302,6 @@ func (c Call[A, R]) DoHere(ctx context.Context, settings *config.Config, o Optio
 	if err != nil {
 		return result, err
 	}
-	defer func() { err = errors.Join(err, s.Close()) }()
+	defer func() { err = errors.Join(err, s.Close(), returnToOwner(settings.Data.Dir)) }()
 	return c.run(s, store.AllowWhenFull(ctx), args)
 }

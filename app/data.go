@@ -53,6 +53,11 @@ func (s *Server) openData(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	c = s.Settings
+	if o.renew != nil {
+		if err := s.renewKeys(ctx, o.renew); err != nil {
+			return err
+		}
+	}
 	if err := s.openKeys(ctx); err != nil {
 		return err
 	}

@@ -42,18 +42,20 @@ func Examine(ctx context.Context, c *config.Config, o Options, args DoctorOption
 	if err == nil {
 		return report
 	}
-	reason := fmt.Errorf("the data directory cannot be opened: %w", err)
-	var unusable error
-	if errors.Is(err, store.ErrNewerDatabase) || errors.Is(err, store.ErrOtherSchema) {
-		unusable, reason = err, errors.New("another version of svc has written the database")
+	without := doctor.Config{
+		Settings: c, ClockURL: args.ClockURL, Closed: err, CheckMail: mailCheck(c),
+		Sign: func(context.Context, *http.Request, []byte) error {
+			return errors.New("the data directory cannot be opened")
+		},
+		Backups: func(context.Context) (*doctor.Backups, error) { return backups(c) },
 	}
-	closed := func(context.Context) error { return reason }
-	return doctor.Run(ctx, doctor.Config{
-		Settings: c, ClockURL: args.ClockURL, Unusable: unusable, CheckKeys: closed, CheckMail: mailCheck(c),
-		Sign:       func(ctx context.Context, _ *http.Request, _ []byte) error { return closed(ctx) },
-		QuickCheck: func(ctx context.Context) (string, error) { return "", closed(ctx) },
-		Backups:    func(context.Context) (*doctor.Backups, error) { return backups(c) },
-	})
+	if errors.Is(err, store.ErrNewerDatabase) || errors.Is(err, store.ErrOtherSchema) {
+		without.Unusable = err
+	}
+	if lost := new(lostKeysError); errors.As(err, &lost) {
+		without.LostKeys = err
+	}
+	return doctor.Run(ctx, without)
 }
 
 // DoctorConfig returns what svc doctor looks at.

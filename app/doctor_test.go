@@ -21,6 +21,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -211,7 +212,19 @@ func TestDoctorNamesFaults(t *testing.T) {
 		{"expired certificate", nil, func(p *patient) { p.expired = true }, "certificate", "the certificate has expired on"},
 		{"blocked port", nil, func(p *patient) {
 			p.config.Dial = func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("connection refused") }
-		}, "port", "svc.example:443 does not accept connections: connection refused"},
+		}, "port", "93.184.216.34:443 does not accept connections: connection refused"},
+		{"a dead IPv6 address", nil, func(p *patient) {
+			open := p.config.Dial
+			p.config.Resolve = func(context.Context, string) ([]netip.Addr, error) {
+				return []netip.Addr{netip.MustParseAddr("93.184.216.34"), netip.MustParseAddr("2001:db8::1")}, nil
+			}
+			p.config.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+				if strings.HasPrefix(address, "[2001:db8::1]") {
+					return nil, errors.New("connection refused")
+				}
+				return open(ctx, network, address)
+			}
+		}, "port", "[2001:db8::1]:443 does not accept connections: connection refused"},
 		{"a proxy that changes signed headers", nil, func(p *patient) { p.breakBody = true }, "federation", "could not be verified"},
 		{"few open files", nil, func(p *patient) { p.config.MaxOpen = func() uint64 { return 256 } }, "open files", "may open 256 files"},
 	} {
@@ -250,8 +263,19 @@ func TestDoctorWarns(t *testing.T) {
 	p.config.QuickCheck = func(ctx context.Context) (string, error) { <-ctx.Done(); return "", ctx.Err() }
 	p.config.GoVersion = "go1.26.0"
 	p.config.Deadline, p.dateOff = 2*time.Second, 30*time.Second
+	open := p.config.Dial
+	p.config.Resolve = func(context.Context, string) ([]netip.Addr, error) {
+		return []netip.Addr{netip.MustParseAddr("93.184.216.34"), netip.MustParseAddr("2001:db8::1")}, nil
+	}
+	p.config.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+		if strings.HasPrefix(address, "[2001:db8::1]") {
+			return nil, &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ENETUNREACH)}
+		}
+		return open(ctx, network, address)
+	}
 	report := doctor.Run(t.Context(), p.config)
 	for name, seen := range map[string]string{
+		"port": "[2001:db8::1]:443 cannot be reached from this machine",
 		"mail": "mail is off", "backups": "there is no backup", "open files": "may open 1024", "disk": "1024 of", "database": "not checked to the end", "clock": "apart",
 		"go": "built with go1.26.0, which has known vulnerabilities",
 	} {

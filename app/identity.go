@@ -59,7 +59,7 @@ func hasFile(dir string) (found bool, err error) {
 func (s *Server) checkIdentity(ctx context.Context, known *store.Identity) error {
 	now := store.Identity{ServerURL: s.Settings.URL().String(), KeysHash: s.Keys.Fingerprint()}
 	if len(known.KeysHash) > 0 && !bytes.Equal(known.KeysHash, now.KeysHash) {
-		return fmt.Errorf("the keys in %s do not belong to the database: restore both from the same backup with svc restore", s.dataPath("keys"))
+		return errKeys("the keys in %s do not belong to the database", s.dataPath("keys"))
 	}
 	if known.ServerURL == now.ServerURL && len(known.KeysHash) > 0 {
 		return nil
@@ -90,10 +90,10 @@ func (s *Server) openKeys(ctx context.Context) error {
 	}
 	dir := s.dataPath("keys")
 	if len(known.KeysHash) > 0 && !keys.Complete(dir) {
-		return fmt.Errorf("the keys in %s are missing: restore them from a backup, because the keys of the accounts in the database cannot be read with new ones", dir)
+		return errKeys("the keys in %s are missing, and those of the accounts in the database cannot be read with others", dir)
 	}
 	if s.Keys, err = keys.Open(dir); err != nil {
-		return err
+		return errKeys("%v", err)
 	}
 	return s.checkIdentity(ctx, known)
 }

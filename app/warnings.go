@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"reflect"
 	"slices"
+	"strings"
 
 	"svc/internal/config"
 )
@@ -21,7 +22,11 @@ func Warnings(c *config.Config) []string {
 		list = append(list, "server.url begins with http://: passwords are sent unencrypted, and other servers will not federate with this one; use https")
 	}
 	if url.Scheme == "https" && private {
-		list = append(list, "server.url has a host that other machines cannot reach:  "+url.Hostname())
+		list = append(list, "server.url has a host that other machines cannot reach: "+url.Hostname())
+	}
+	if network, address := c.ListenAddress(); url.Scheme == "https" && !c.Server.TLS.Enabled && network == "tcp" && strings.HasSuffix(address, ":443") {
+		list = append(list, "server.listen is the port of https, but the server speaks http there: set server.tls.enabled (svc setup --tls) for certificates from Let's Encrypt, "+
+			"or leave the port to a reverse proxy")
 	}
 	if BehindProxy(c) && len(c.Server.TrustedProxies) == 0 {
 		list = append(list, "server.trusted_proxies is empty: behind a reverse proxy, all clients share one IP address and its rate limits; list the proxy")
@@ -53,8 +58,8 @@ func isPrivate(host string) bool {
 	return host == "localhost"
 }
 
-// onLoopback returns true if server.listen is not reachable from other machines.
-func onLoopback(c *config.Config) bool {
+// OnLoopback returns true if server.listen is not reachable from other machines.
+func OnLoopback(c *config.Config) bool {
 	network, address := c.ListenAddress()
 	host, _, err := net.SplitHostPort(address)
 	return network == "tcp" && err == nil && host != "" && isPrivate(host)
@@ -62,7 +67,7 @@ func onLoopback(c *config.Config) bool {
 
 // BehindProxy returns true if only a reverse proxy on this machine can make the public address reachable.
 func BehindProxy(c *config.Config) bool {
-	return c.URL().Scheme == "https" && !c.Server.TLS.Enabled && onLoopback(c)
+	return c.URL().Scheme == "https" && !c.Server.TLS.Enabled && OnLoopback(c)
 }
 
 // policyWarnings returns warnings about settings of inactive policies, and active policies that lack a required setting.

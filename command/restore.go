@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -63,7 +64,8 @@ for the case that there is no better backup. "svc verify FILE" shows the damage 
 			for _, name := range r.Left {
 				fmt.Fprintf(a.out, "Left out, because it is damaged or missing: %s\n", printable(name))
 			}
-			return a.restoreSettings(c, saved, moved)
+			written, err := a.restoreSettings(c, saved, moved)
+			return errors.Join(err, a.giveToOwner(c.Data.Dir, written...))
 		},
 	}
 	cmd.Flags().StringVar(&dataDir, "data-dir", "", "data `DIRECTORY`")
@@ -89,38 +91,49 @@ func (a *cli) restoredSettings(file string) (c *config.Config, saved []byte, err
 }
 
 // restoreSettings writes the settings of the backup to the settings file, or next to an existing one. moved: the data directory is not
-// the one in the settings.
-func (a *cli) restoreSettings(c *config.Config, saved []byte, moved bool) error {
+// the one in the settings. It returns the files that it has written.
+func (a *cli) restoreSettings(c *config.Config, saved []byte, moved bool) (written []string, err error) {
 	path, _ := app.SettingsFile(a.configFile)
 	existing, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && saved == nil && !moved:
-		return nil
+		return nil, nil
 	case errors.Is(err, fs.ErrNotExist):
 		text := string(saved)
 		if moved {
 			text = config.File(c)
 		}
 		if err := app.WriteSettings(path, text); err != nil {
-			return err
+			return nil, err
 		}
 		fmt.Fprintf(a.out, "Wrote the settings to %s.\n", path)
-		return nil
+		return []string{path}, nil
 	case err != nil:
-		return fmt.Errorf("settings: %w", err)
+		return nil, fmt.Errorf("settings: %w", err)
 	}
 	if moved {
 		fmt.Fprintf(a.out, "Warning: %s names another data directory: set data.dir in it to %s.\n", path, c.Data.Dir)
 	}
 	if saved == nil || string(existing) == string(saved) {
-		return nil
+		return nil, nil
 	}
 	savedPath := path + ".from-backup"
 	if err := os.WriteFile(savedPath, saved, 0o600); err != nil {
-		return fmt.Errorf("settings: %w", err)
+		return nil, fmt.Errorf("settings: %w", err)
 	}
 	fmt.Fprintf(a.out, "Kept %s unchanged. The settings of the backup are in %s.\n", path, savedPath)
-	return nil
+	return []string{savedPath}, nil
+}
+
+// giveToOwner gives what root has created to the user that runs the server, and says so. If it is not known who that is, it says what to do.
+func (a *cli) giveToOwner(dir string, files ...string) error {
+	name, stays, err := app.GiveToOwner(dir, files...)
+	if stays {
+		fmt.Fprintf(a.out, "All files belong to root. If the server runs as another user, give them to it: chown -R USER: %s\n", strings.Join(append([]string{dir}, files...), " "))
+	} else if name != "" {
+		fmt.Fprintf(a.out, "The files belong to %s, as does the folder that they are in.\n", name)
+	}
+	return err
 }
 
 // samePath returns true if two paths are the same absolute path.

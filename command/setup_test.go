@@ -76,27 +76,29 @@ func TestSetupAsks(t *testing.T) {
 		"example.org", // not a URL: the question is repeated
 		p.url,
 		strings.TrimPrefix(p.url, "http://"),
-		"",   // ./data
+		"",      // ./data
+		"staff", // no mode: the question is repeated
+		"Invites",
+		"not a URL",
+		"https://code.example/svc",
 		"V1", // no name: the question is repeated
 		"pleroma",
 		"Pleroma", // without a version
 		"Pleroma 2.7.1",
-		"perhaps", // neither yes nor no
-		"no",
 		"oauth", // a reserved nickname
 		"alice",
 		"alice", // no address
 		"alice@example.org",
 		"short", // a password must be longer
 		"",      // a password is generated
-		"y",
+		"",      // yes
 	}
 	r := p.runWithInput(strings.Join(answers, "\n")+"\n", "setup")
 	out := r.ok()
 	if strings.Contains(r.errOut, "[example.org]") || strings.Contains(r.errOut, "[V1]") {
 		t.Errorf("a refused answer is offered as the default: %q", r.errOut)
 	}
-	for _, want := range []string{"Answer yes or no", "oauth is reserved", "alice is not an e-mail address", "should be at least 8"} {
+	for _, want := range []string{"must be one of open, approval, invites, closed", "oauth is reserved", "alice is not an e-mail address", "should be at least 8"} {
 		if !strings.Contains(r.errOut, want) {
 			t.Errorf("no %q in %q", want, r.errOut)
 		}
@@ -105,7 +107,7 @@ func TestSetupAsks(t *testing.T) {
 		t.Errorf("got %q and %q", out, r.errOut)
 	}
 	settings := p.run("config", "show").ok()
-	for _, want := range []string{fmt.Sprintf("url = %q", p.url), fmt.Sprintf("dir = %q", p.path("data")), "registrations_open = false", `name = "pleroma"`, `compatible = "Pleroma 2.7.1"`} {
+	for _, want := range []string{fmt.Sprintf("url = %q", p.url), fmt.Sprintf("dir = %q", p.path("data")), "registrations_open = false", "invites_enabled = true", `source_url = "https://code.example/svc"`, `name = "pleroma"`, `compatible = "Pleroma 2.7.1"`} {
 		if !strings.Contains(settings, want) {
 			t.Errorf("the settings do not contain %s", want)
 		}
@@ -115,7 +117,7 @@ func TestSetupAsks(t *testing.T) {
 
 func TestSetupCanBeDeclined(t *testing.T) {
 	p := newWorkspaceWithoutSettings(t)
-	if r := p.runWithInput("\n\n\n\n\n\n\nn\n", "setup"); r.code != 1 || !strings.Contains(r.errOut, "nothing was changed") {
+	if r := p.runWithInput("\n\n\n\n\n\n\n\nn\n", "setup"); r.code != 1 || !strings.Contains(r.errOut, "nothing was changed") {
 		t.Errorf("got exit code %d, %q", r.code, r.errOut)
 	}
 	if r := p.runWithInput("", "setup"); r.code != 1 || !strings.Contains(r.errOut, "no answer") {
@@ -137,7 +139,10 @@ func TestSetupRefuses(t *testing.T) {
 		{"--listen nonsense", 2, "--listen: must be an address and port"},
 		{"--api-name v1", 2, `--api-name: "v1" is already used in the paths of the API`},
 		{"--api-compatible Pleroma", 2, `--api-compatible: "Pleroma" is not a product and its version`},
-		{"--admin alice", 2, "--email"},
+		{"--registrations anyone", 2, "--registrations: must be one of open, approval, invites, closed"},
+		{"--tls", 2, "--tls: certificates need an address that begins with https://"},
+		{"--tls=perhaps", 2, "must be yes or no"},
+		{"--source-url code", 2, "--source-url: "},
 		{"--email alice@example.org", 2, "--admin"},
 		{"--admin a.b --email alice@example.org", 1, "nickname has invalid format"},
 		{"extra", 2, "extra"},
@@ -168,7 +173,7 @@ func TestSetupBehindProxy(t *testing.T) {
 		{"http://social.example.org", "127.0.0.1:4000", "trusted_proxies = []"},
 	} {
 		p := newWorkspaceWithoutSettings(t)
-		out := p.run("setup", "--yes", "--url", tt.url, "--listen", tt.listen, "--open-registrations=false").ok()
+		out := p.run("setup", "--yes", "--url", tt.url, "--listen", tt.listen, "--registrations", "closed").ok()
 		settings := p.run("config", "show").ok()
 		if !strings.Contains(settings, tt.want) || !strings.Contains(settings, "registrations_open = false") || strings.Contains(out, "trusted_proxies is empty") {
 			t.Errorf("%+v: %s%s", tt, out, settings)
@@ -185,21 +190,21 @@ func TestSetupIsCutOff(t *testing.T) {
 		file    string // then it is killed when this file exists; "": at once
 	}
 	cuts := []cut{}
-	for n := range 10 {
+	for n := range 11 {
 		cuts = append(cuts, cut{name: fmt.Sprintf("at question %d", n), answers: n})
 	}
 	for _, file := range []string{
 		"data", "data/lock", "data/setup.unfinished", "data/svc.db", "data/svc.db-wal", "data/svc.db-shm", "data/keys", "data/keys/secret",
 		"data/keys/vapid.json", "data/media/tmp", "data/frontends", "config.toml.new", "config.toml",
 	} {
-		cuts = append(cuts, cut{"with " + file, 10, file})
+		cuts = append(cuts, cut{"with " + file, 11, file})
 	}
 	for _, c := range cuts {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			p := newWorkspaceWithoutSettings(t)
 			answers := func(nick string) []string {
-				return []string{p.url, strings.TrimPrefix(p.url, "http://"), "", "", "", "no", nick, nick + "@example.org", "correct horse", "y"}
+				return []string{p.url, strings.TrimPrefix(p.url, "http://"), "", "", "", "", "", nick, nick + "@example.org", "correct horse", "y"}
 			}
 			p.killSetup(answers("first")[:c.answers], c.file)
 			if _, err := os.Stat(p.config); err == nil {
@@ -254,7 +259,7 @@ func (p *workspace) killSetup(answers []string, file string) {
 			}
 		}
 	}
-	questions := []string{"Public base URL", "Address to listen", "Data directory", "Name in the API", "Product and version", "Open registrations", "Nickname", "E-mail", "Password", "Set up "}
+	questions := []string{"Public base URL", "Address to listen", "Data directory", "Who may register", "Address of the source", "Name in the API", "Product and version", "Nickname", "E-mail", "Password", "Set up "}
 	for i := range len(answers) + 1 {
 		if i < len(questions) {
 			wait(func() bool { return strings.Contains(asked.String(), questions[i]) })
@@ -286,4 +291,66 @@ func TestUsedDataAreNoUnfinishedSetup(t *testing.T) {
 	p.run("setup", "--yes").fails(1, "already contains a database")
 	p.run("setup", "--yes", "--force", "--url", p.url).ok()
 	p.run("user", "show", "alice").ok()
+}
+
+// TestSetupServesTLS checks that svc setup offers certificates where the server itself can serve https, and says what is needed.
+func TestSetupServesTLS(t *testing.T) {
+	for _, tt := range []struct {
+		name, listen, flags string
+		answers             string // after those for url and listen; "": --yes
+		want                string // in the settings
+		says                string
+	}{
+		{"flag", ":443", "--tls --tls-email you@example.org", "", "enabled = true\nemail = \"you@example.org\"", "CAP_NET_BIND_SERVICE"},
+		{"port of https without the flag", ":443", "", "", "enabled = false", "--tls"},
+		{"proposed", ":443", "", "\n\n\n\n\n\n\n\n\n", "enabled = true", "CAP_NET_BIND_SERVICE"},
+		{"declined", ":443", "", "no\n\n\n\n\n\n\n\n", "enabled = false", "server.tls.enabled"},
+		{"another port", ":8443", "--tls", "", "enabled = true", ""},
+		{"behind a proxy", "127.0.0.1:4000", "", "\n\n\n\n\n\n\n", "enabled = false", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := newWorkspaceWithoutSettings(t)
+			args := append([]string{"setup", "--url", "https://social.example.org", "--listen", tt.listen}, strings.Fields(tt.flags)...)
+			var r *result
+			if tt.answers == "" {
+				r = p.run(append(args, "--yes")...)
+			} else {
+				r = p.runWithInput(tt.answers, args...)
+			}
+			if out := r.ok(); !strings.Contains(out, tt.says) {
+				t.Errorf("%q does not say %q", out, tt.says)
+			}
+			_, tls, _ := strings.Cut(p.run("config", "show").ok(), "[server.tls]\n")
+			if !strings.Contains(tls[:100], tt.want) {
+				t.Errorf("got %s, want %s", tls[:100], tt.want)
+			}
+		})
+	}
+}
+
+// TestSetupRegistrations checks what the modes set, and that a new server approves registrations unless something else is asked for.
+func TestSetupRegistrations(t *testing.T) {
+	for _, tt := range []struct {
+		flags string
+		want  []string
+	}{
+		{"", []string{"registrations_open = true", "account_approval_required = true", "invites_enabled = false"}},
+		{"--registrations open", []string{"registrations_open = true", "account_approval_required = false", "invites_enabled = false"}},
+		{"--registrations approval", []string{"registrations_open = true", "account_approval_required = true", "invites_enabled = false"}},
+		{"--registrations invites", []string{"registrations_open = false", "account_approval_required = false", "invites_enabled = true"}},
+		{"--registrations closed", []string{"registrations_open = false", "account_approval_required = false", "invites_enabled = false"}},
+	} {
+		p := newWorkspaceWithoutSettings(t)
+		p.run(append([]string{"setup", "--yes", "--url", p.url}, strings.Fields(tt.flags)...)...).ok()
+		settings := p.run("config", "show").ok()
+		for _, want := range tt.want {
+			if !strings.Contains(settings, want) {
+				t.Errorf("%s: no %s", tt.flags, want)
+			}
+		}
+	}
+	p := newWorkspace(t) // a settings file without the keys means what it meant before
+	if settings := p.run("config", "show").ok(); !strings.Contains(settings, "registrations_open = true") || !strings.Contains(settings, "account_approval_required = false") {
+		t.Errorf("got %s", settings)
+	}
 }

@@ -52,8 +52,21 @@ func (t *terminal) ask(ctx context.Context, question, defaultAnswer string) (str
 
 // confirm asks a yes-or-no question. The default is no.
 func (t *terminal) confirm(ctx context.Context, question string) (bool, error) {
-	answer, err := t.ask(ctx, question, "y/N")
-	return strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes"), err
+	return t.confirmOr(ctx, question, false)
+}
+
+// confirmOr is confirm with a default.
+func (t *terminal) confirmOr(ctx context.Context, question string, byDefault bool) (bool, error) {
+	choices := "y/N"
+	if byDefault {
+		choices = "Y/n"
+	}
+	answer, err := t.ask(ctx, question, choices)
+	if answer == choices {
+		return byDefault, err
+	}
+	yes, ok := parseYesNo(answer)
+	return yes && ok, err
 }
 
 // askPassword asks for a password, on a terminal twice and without echo. The answer may be empty.

@@ -68,6 +68,8 @@ type Config struct {
 	Sign       func(ctx context.Context, r *http.Request, body []byte) error // as the instance actor; nil: the server does not federate
 	CheckKeys  func(ctx context.Context) error                               // compares the keys on disk with the database
 	Unusable   error                                                         // why this program cannot use the database; nil: it can
+	Closed     error                                                         // why the data directory cannot be opened; nil: it is open
+	LostKeys   error                                                         // Closed, if the keys are the reason
 	Condition  func() error                                                  // why nothing is written; nil: something is
 	QuickCheck func(ctx context.Context) (problem string, err error)         // of the database
 	CheckMail  func(ctx context.Context) error                               // connects to the mail server and signs in

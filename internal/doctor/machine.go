@@ -76,6 +76,12 @@ func checkDatabase(ctx context.Context, d *doctor) Result {
 	if d.Unusable != nil {
 		return failure("", "%v", d.Unusable)
 	}
+	if d.LostKeys != nil {
+		return notChecked("the keys are not those of the database")
+	}
+	if d.Closed != nil {
+		return failure("Run this as the user of the server. Check the disk, and the owner of the data directory; restore the newest backup if it is damaged.", "the data directory cannot be opened: %v", d.Closed)
+	}
 	if err := d.Condition(); err != nil {
 		return failure("See docs/operating.md, \"When the disk or the database fails\".", "nothing is stored: %v", err)
 	}
@@ -113,6 +119,12 @@ func checkWAL(_ context.Context, d *doctor) Result {
 func checkKeys(ctx context.Context, d *doctor) Result {
 	if d.Unusable != nil {
 		return notChecked("another version of svc has written the database")
+	}
+	if d.LostKeys != nil {
+		return failure("Do not delete what is left of them.", "%v", d.LostKeys)
+	}
+	if d.Closed != nil {
+		return notChecked("the data directory cannot be opened")
 	}
 	if err := d.CheckKeys(ctx); err != nil {
 		return failure("Restore the folder keys/ from the newest backup. Do not delete it: a new key cannot read what the old one has encrypted.", "%v", err)

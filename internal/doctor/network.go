@@ -5,15 +5,23 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"net"
 	"net/netip"
 	"slices"
 	"strings"
+	"sync"
+	"syscall"
 	"time"
 )
 
 // certificateWarning is how long before its end a certificate should have been renewed.
 const certificateWarning = 14 * 24 * time.Hour
+
+const (
+	maxDialed = 8               // addresses of the host
+	dialTime  = 5 * time.Second // to connect to one
+)
 
 // isLocalName returns true for hosts that other machines cannot reach.
 func isLocalName(host string) bool {
@@ -79,13 +87,46 @@ func (d *doctor) hostPort() string {
 	return net.JoinHostPort(d.url.Hostname(), port)
 }
 
+// checkPort connects to each address of the host, because visitors and servers use any of them.
 func checkPort(ctx context.Context, d *doctor) Result {
-	conn, err := d.Dial(ctx, "tcp", d.hostPort())
-	if err != nil {
-		return failure("Start the server and the reverse proxy, and open the port in the firewall and in the router.", "%s does not accept connections: %v", d.hostPort(), err)
+	found, err := d.addresses(ctx)
+	if err != nil || len(found) == 0 {
+		return notChecked("the host has no address")
 	}
-	conn.Close()
-	return ok("%s accepts connections", d.hostPort())
+	found = found[:min(len(found), maxDialed)]
+	_, port, _ := net.SplitHostPort(d.hostPort())
+	faults := make([]error, len(found))
+	var dials sync.WaitGroup
+	for i, a := range found {
+		dials.Go(func() {
+			ctx, cancel := context.WithTimeout(ctx, dialTime)
+			defer cancel()
+			conn, err := d.Dial(ctx, "tcp", net.JoinHostPort(a.Unmap().String(), port))
+			if faults[i] = err; err == nil {
+				conn.Close()
+			}
+		})
+	}
+	dials.Wait()
+	var closed, untried []string
+	for i, err := range faults {
+		switch address := net.JoinHostPort(found[i].Unmap().String(), port); {
+		case err == nil:
+		case errors.Is(err, syscall.ENETUNREACH) || errors.Is(err, syscall.EADDRNOTAVAIL) || errors.Is(err, syscall.EAFNOSUPPORT):
+			untried = append(untried, address)
+		default:
+			closed = append(closed, fmt.Sprintf("%s does not accept connections: %v", address, err))
+		}
+	}
+	switch {
+	case len(closed) > 0:
+		return failure("Start the server and the reverse proxy, let them listen on IPv4 and IPv6, and open the port in the firewall and in the router; "+
+			"or remove the A or AAAA record of an address that does not serve.", "%s", strings.Join(closed, "; "))
+	case len(untried) > 0:
+		return warning("Remove the AAAA record if the server has no IPv6; else give this machine IPv6, or check the address from another one.",
+			"%s cannot be reached from this machine, which has no such network", strings.Join(untried, ", "))
+	}
+	return ok("%s accepts connections at %s", d.hostPort(), joinAddresses(found))
 }
 
 func checkCertificate(ctx context.Context, d *doctor) Result {

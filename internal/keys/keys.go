@@ -51,14 +51,14 @@ func Open(dir string) (*Keys, error) {
 		return nil, fmt.Errorf("keys: %w", err)
 	}
 	if len(k.secret) != secretLength {
-		return nil, fmt.Errorf("keys: %s is damaged: restore it from a backup: it has %d bytes, not %d", filepath.Join(dir, secretFile), len(k.secret), secretLength)
+		return nil, fmt.Errorf("keys: %s is damaged: it has %d bytes, not %d", filepath.Join(dir, secretFile), len(k.secret), secretLength)
 	}
 	text, err := readOrCreate(filepath.Join(dir, vapidFile), newVAPID)
 	if err != nil {
 		return nil, fmt.Errorf("keys: %w", err)
 	}
 	if err := k.vapid.parse(text); err != nil {
-		return nil, fmt.Errorf("keys: %s is damaged: restore it from a backup: %w", filepath.Join(dir, vapidFile), err)
+		return nil, fmt.Errorf("keys: %s is damaged: %w", filepath.Join(dir, vapidFile), err)
 	}
 	return k, nil
 }
