@@ -68,6 +68,9 @@ func BackupSettings(file string) ([]byte, error) {
 	defer f.Close()
 	r := tar.NewReader(f)
 	head, err := r.Next()
+	if isCutOff(err) {
+		return nil, cutBackup(file)
+	}
 	if err != nil {
 		return nil, invalidBackup(file, err)
 	}
@@ -75,7 +78,11 @@ func BackupSettings(file string) ([]byte, error) {
 		return nil, nil
 	}
 	const maxSettings = 1 << 20
-	return io.ReadAll(io.LimitReader(r, maxSettings))
+	text, err := io.ReadAll(io.LimitReader(r, maxSettings))
+	if isCutOff(err) {
+		return nil, cutBackup(file)
+	}
+	return text, err
 }
 
 // Restore restores a backup into a data directory that no server uses. It first unpacks the whole backup beside the data and verifies the
@@ -164,8 +171,18 @@ func (r *restore) unpack() (*Restored, error) {
 	}
 	defer root.Close()
 	files, err := r.extract(root)
+	if isCutOff(err) {
+		return nil, cutBackup(r.File)
+	}
 	if err != nil {
 		return nil, err
+	}
+	if r.Damaged {
+		for _, name := range neededFiles() {
+			if _, err := root.Stat(name); errors.Is(err, fs.ErrNotExist) && name != manifestFile {
+				return nil, cutBackup(r.File)
+			}
+		}
 	}
 	m, err := r.verify(root, files)
 	if err != nil {
@@ -247,7 +264,7 @@ func (r *restore) verify(root *os.Root, files int) (*Manifest, error) {
 		return &Manifest{Format: manifestFormat, Media: true}, nil
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, invalidBackup(r.File, errors.New("manifest.json is missing"))
+		return nil, cutBackup(r.File)
 	}
 	if err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"svc/internal/config"
@@ -45,6 +46,7 @@ func VerifyBackup(ctx context.Context, file string, dirs []string, progress Step
 	if err := b.read(in); err != nil {
 		return nil, fmt.Errorf("verify: %w", err)
 	}
+	b.addMissing()
 	if err := b.check(); err != nil {
 		return nil, fmt.Errorf("verify: %w", err)
 	}
@@ -96,9 +98,6 @@ func (b *packed) read(in io.Reader) error {
 		head, err := archive.Next()
 		switch {
 		case errors.Is(err, io.EOF):
-			if b.manifest == nil {
-				b.add(PartBackup, Missing, manifestFile, "the backup is not complete")
-			}
 			return nil
 		case b.ctx.Err() != nil:
 			return b.ctx.Err()
@@ -119,6 +118,31 @@ func (b *packed) read(in io.Reader) error {
 			return err
 		}
 	}
+}
+
+// addMissing adds what every backup has and this one lacks. The uploads and keys that a whole database needs are checked with it.
+func (b *packed) addMissing() {
+	for _, name := range neededFiles() {
+		_, found := b.others[name]
+		switch {
+		case found, strings.HasPrefix(name, keysDir+"/") && b.whole:
+		case name == manifestFile:
+			if b.manifest == nil {
+				b.add(PartBackup, Missing, name, "the backup is not complete")
+			}
+		case name == store.File:
+			b.add(PartBackup, Missing, name, "there is nothing to restore")
+		default:
+			b.add(PartBackup, Missing, name, "")
+		}
+	}
+}
+
+// Restorable returns true if svc restore can bring back what is intact: the database and the keys are there.
+func (v *Verification) Restorable() bool {
+	return !slices.ContainsFunc(v.Findings, func(f *Finding) bool {
+		return f.Kind == Missing && (f.What == store.File || f.What == keysDir || strings.HasPrefix(f.What, keysDir+"/"))
+	})
 }
 
 func (b *packed) readFile(head *tar.Header, content io.Reader) error {
@@ -220,7 +244,6 @@ func (b *packed) check() error {
 		}
 	}
 	if !b.whole {
-		b.add(PartBackup, Missing, store.File, "there is nothing to restore")
 		return nil
 	}
 	return b.database(b.work.path(store.File), true, func(s *store.Snapshot) error {

@@ -373,7 +373,7 @@ func TestRestoreRefusesDamagedBackups(t *testing.T) {
 		{"a changed database", changeDatabase(t, whole, `UPDATE accounts SET display_name = 'x'`), "svc.db is damaged"},
 		{"a missing file", without(mediaPath("a picture")), "no such file"},
 		{"an additional file", with(entry{"static/more", tar.TypeReg, nil}), "differ from its manifest"},
-		{"no manifest", without("manifest.json"), "manifest.json is missing"},
+		{"no manifest", without("manifest.json"), "lacks manifest.json"},
 		{"no database", withManifest(t, without("svc.db")), "database is missing"},
 		{"a path outside the folder", withManifest(t, with(entry{"media/../../evil", tar.TypeReg, nil})), "unexpected file"},
 		{"an absolute path", with(entry{"/tmp/evil", tar.TypeReg, nil}), "unexpected file"},
@@ -407,8 +407,19 @@ func TestRestoreRefusesDamagedBackups(t *testing.T) {
 			if err := os.WriteFile(q.path("svc.tar"), bytes[:length], 0o600); err != nil {
 				t.Fatal(err)
 			}
+			want := "lacks svc.db, keys/secret, keys/vapid.json, manifest.json and what else"
+			if length == len(bytes)-5000 { // the rest begins behind the keys
+				want = "lacks manifest.json and what else"
+			}
 			q.run("restore", "svc.tar", "--data-dir", "data").fails(1, "not a complete backup")
+			q.run("restore", "svc.tar", "--data-dir", "data").fails(1, want)
 			q.wantNoData()
+			found := q.run("verify", "svc.tar")
+			for _, name := range []string{"svc.db", "keys/secret", "keys/vapid.json", "manifest.json"} {
+				if listed := strings.Contains(found.out, "missing  "+name); listed != strings.Contains(want, name) {
+					t.Errorf("svc verify lists %s as missing: %v\n%s", name, listed, found.out)
+				}
+			}
 		})
 	}
 }

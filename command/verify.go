@@ -59,6 +59,9 @@ because another version of svc has written the database. Files that nothing refe
 				if len(args) > 0 {
 					advice = "svc restore brings back what is intact, then svc verify --fix repairs counters and search"
 				}
+				if len(args) > 0 && !v.Restorable() {
+					advice = "nothing can be restored from it: use another backup"
+				}
 				err = damage("damaged or missing: %d; %s", v.Left, advice)
 			}
 			return err

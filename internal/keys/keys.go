@@ -65,7 +65,7 @@ func Open(dir string) (*Keys, error) {
 
 // Read reads the keys in dir. A missing one is an error.
 func Read(dir string) (*Keys, error) {
-	for _, name := range []string{secretFile, vapidFile} {
+	for _, name := range Files() {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 			return nil, fmt.Errorf("the key is missing: %w", err)
 		}
@@ -73,9 +73,12 @@ func Read(dir string) (*Keys, error) {
 	return Open(dir)
 }
 
+// Files returns the names of the files in a folder of keys.
+func Files() []string { return []string{secretFile, vapidFile} }
+
 // Complete returns true if dir has all keys.
 func Complete(dir string) bool {
-	for _, name := range []string{secretFile, vapidFile} {
+	for _, name := range Files() {
 		if _, err := os.Lstat(filepath.Join(dir, name)); err != nil {
 			return false
 		}
