@@ -47,6 +47,7 @@ type Config struct {
 	Now          func() time.Time                         // nil: time.Now
 
 	Blocked func(context.Context, netip.Addr) (bool, error) // whether clients with an address are refused; nil: none
+	Closed  func() bool                                     // whether this server was closed for good; nil: it was not
 	Observe func(Observation)                               // gets the parameters and answers of handlers; nil: none
 }
 
@@ -63,6 +64,7 @@ type Server struct {
 	metrics      *Metrics
 	memory       *limit.Bytes
 	blocked      func(context.Context, netip.Addr) (bool, error)
+	closed       func() bool
 	log          *slog.Logger
 	now          func() time.Time
 	observe      func(Observation)
@@ -92,6 +94,7 @@ func New(c Config, tables ...Routes) *Server {
 		cookieNames:   sessionCookies(name, c.Settings.Load().SecureCookies()),
 		secureCookies: c.Settings.Load().SecureCookies(),
 		blocked:       c.Blocked,
+		closed:        c.Closed,
 		observe:       c.Observe,
 		bodies:        newBodyBudget(cmp.Or(c.Bodies, defaultBodyBudget)),
 	}
@@ -284,6 +287,9 @@ func (s *Server) handle(r *Request, values httprouter.Params) (any, error) {
 	if err := s.checkNetwork(r); err != nil {
 		return nil, err
 	}
+	if s.closed != nil && s.closed() && !r.endpoint.Access.closed {
+		return s.handleClosed(r)
+	}
 	if err := r.setPathValues(values); err != nil {
 		return nil, err
 	}
@@ -299,6 +305,17 @@ func (s *Server) handle(r *Request, values httprouter.Params) (any, error) {
 		return nil, err
 	}
 	return s.handleAdmitted(r, refused)
+}
+
+// ErrClosed is the answer of a server that was closed for good.
+var ErrClosed = errs.New(http.StatusGone, "This server is closed. Its accounts and posts are deleted.")
+
+// handleClosed answers with ErrClosed: with a page to browsers, whatever the endpoint answers otherwise.
+func (s *Server) handleClosed(r *Request) (any, error) {
+	if s.errorPage != nil && WantsHTML(r.Request) && !strings.HasPrefix(r.URL.Path, "/api/") {
+		return s.errorPage(r, ErrClosed), nil
+	}
+	return nil, ErrClosed
 }
 
 // setPathValues decodes the values of the path's parameters.
