@@ -241,14 +241,15 @@ func (c *Closer) queueFor(ctx context.Context, g *inboxGroup, last store.Account
 	})
 }
 
-// deleteOf returns the Delete of an account. Its id is the same for all servers, so that one with several inboxes processes it once.
+// deleteOf returns the Delete of an account. Its id, which is made of that of the account, is the same for all inboxes, so that a server with several
+// processes it once.
 func (c *Closer) deleteOf(a *store.Account) activity.Object {
 	to, cc := c.outbox.addressing(a, store.Public, nil)
 	if c.documents.IsServerActor(a) {
 		cc = nil
 	}
 	return c.outbox.complete(activity.Object{
-		"id": a.URI + "#delete", "type": "Delete", "actor": a.URI, "object": a.URI, "to": stringValues(to), "cc": stringValues(cc),
+		"id": c.documents.activityURI(int64(a.ID)), "type": "Delete", "actor": a.URI, "object": a.URI, "to": stringValues(to), "cc": stringValues(cc),
 	})
 }
 

@@ -116,7 +116,7 @@ func New(c Config, tables ...Routes) *Server {
 	list := endpoints(tables)
 	s.limits.check(list)
 	s.router = newRouter(list)
-	s.metrics.register(append(list, notFoundEndpoint, notFoundPage, wrongMethodEndpoint, s.fallback))
+	s.metrics.register(append(list, notFoundEndpoint, notFoundPage, wrongMethodEndpoint, closedEndpoint, closedPage, s.fallback))
 	return s
 }
 
@@ -127,7 +127,10 @@ var (
 
 var errNoPage = errs.NotFound("There is no page at this address.")
 
-// Endpoints of requests that no route matches.
+// ErrClosed is the answer of a server that was closed for good.
+var ErrClosed = errs.New(http.StatusGone, "This server is closed. Its accounts and posts are deleted.")
+
+// Endpoints of requests that no route matches, and of all requests to a server that was closed.
 var (
 	notFoundEndpoint = &endpoint{path: "unknown", Route: Route{Anonymous, func(*Request) (any, error) {
 		return nil, errs.ErrRecordNotFound
@@ -138,7 +141,24 @@ var (
 	wrongMethodEndpoint = &endpoint{path: "wrong method", Route: Route{Anonymous, func(*Request) (any, error) {
 		return nil, errs.New(http.StatusMethodNotAllowed, "Method not allowed")
 	}}}
+	closedEndpoint = &endpoint{path: "closed", Route: Route{Anonymous, func(*Request) (any, error) {
+		return nil, ErrClosed
+	}}}
+	closedPage = &endpoint{path: "closed page", Route: Route{Anonymous.HTML(), func(*Request) (any, error) {
+		return nil, ErrClosed
+	}}}
 )
+
+// whileOpen returns an endpoint, or the one that answers instead of it once this server was closed.
+func (s *Server) whileOpen(e *endpoint, r *http.Request) *endpoint {
+	switch {
+	case s.closed == nil || !s.closed() || e.Access.closed:
+		return e
+	case e.Access.html || WantsHTML(r) && !strings.HasPrefix(r.URL.Path, "/api/"):
+		return closedPage
+	}
+	return closedEndpoint
+}
 
 // fallbackEndpoint answers requests without a route. notFound is nil if ErrorPage shows that there is no page.
 func fallbackEndpoint(handle, notFound Handler) *endpoint {
@@ -220,6 +240,9 @@ func setSecurityHeaders(h http.Header, path string) {
 
 // serve answers a request by an endpoint. values are the parameters of its path, still encoded.
 func (s *Server) serve(e *endpoint, w http.ResponseWriter, hr *http.Request, values httprouter.Params) {
+	if open := s.whileOpen(e, hr); open != e {
+		e, values = open, nil
+	}
 	r := &Request{Request: hr, ID: requestID(hr), server: s, endpoint: e, header: w.Header(), status: http.StatusOK, start: time.Now(), secret: e.Access.secret}
 	r.header["X-Request-Id"] = []string{r.ID}
 	r.address = s.clientAddress(hr)
@@ -287,9 +310,6 @@ func (s *Server) handle(r *Request, values httprouter.Params) (any, error) {
 	if err := s.checkNetwork(r); err != nil {
 		return nil, err
 	}
-	if s.closed != nil && s.closed() && !r.endpoint.Access.closed {
-		return s.handleClosed(r)
-	}
 	if err := r.setPathValues(values); err != nil {
 		return nil, err
 	}
@@ -305,17 +325,6 @@ func (s *Server) handle(r *Request, values httprouter.Params) (any, error) {
 		return nil, err
 	}
 	return s.handleAdmitted(r, refused)
-}
-
-// ErrClosed is the answer of a server that was closed for good.
-var ErrClosed = errs.New(http.StatusGone, "This server is closed. Its accounts and posts are deleted.")
-
-// handleClosed answers with ErrClosed: with a page to browsers, whatever the endpoint answers otherwise.
-func (s *Server) handleClosed(r *Request) (any, error) {
-	if s.errorPage != nil && WantsHTML(r.Request) && !strings.HasPrefix(r.URL.Path, "/api/") {
-		return s.errorPage(r, ErrClosed), nil
-	}
-	return nil, ErrClosed
 }
 
 // setPathValues decodes the values of the path's parameters.
