@@ -20,14 +20,17 @@ type Closer struct {
 	outbox    *Outbox
 	db        *store.DB
 	log       *slog.Logger
-	loggedAt  time.Time // when the progress was logged; only the job reads and writes it
+
+	// Only the job reads and writes these.
+	pause    time.Duration // after the last slice
+	loggedAt time.Time     // when the progress was logged
 }
 
 const (
 	closureWindow    = 10 // Deletes that are queued for an inbox at a time; 1 if its host is unreachable
 	closureInboxes   = enqueueBatch / closureWindow
-	closurePause     = 2 * time.Second  // between two slices of the job, as long as Deletes are queued
-	closureIdlePause = 20 * time.Second // between two slices when the servers that are left do not answer
+	closurePause     = time.Second      // after a slice of the job that queued Deletes; twice as long after each one that did not
+	closureIdlePause = time.Minute      // at most
 	closureLogPause  = 10 * time.Minute // between two log lines with the progress
 	signOutBatch     = 100
 )
@@ -65,11 +68,11 @@ func (c *Closer) run(ctx context.Context, _ store.CloseServer) error {
 		c.loggedAt = now
 		c.LogProgress(progress)
 	}
-	pause := closureIdlePause
-	if queued {
-		pause = closurePause
+	if c.pause = min(2*c.pause, closureIdlePause); queued {
+		c.pause = closurePause
 	}
-	return c.db.Update(ctx, func(tx *store.Tx) error { return tx.ContinueServerClosure(ctx, now.Add(pause)) })
+	next := now.Add(max(c.pause, closurePause))
+	return c.db.Update(ctx, func(tx *store.Tx) error { return tx.ContinueServerClosure(ctx, next) })
 }
 
 // LogProgress logs how far the closure is.

@@ -44,11 +44,14 @@ func deletedActors(p *apptest.FakeServer) (list []string) {
 	return list
 }
 
-// actorsOf returns the ids of the actors of users and of the server itself, sorted.
+// actorsOf returns the ids of the actors of users and of the one that fetches, sorted. It fetches them as other servers do, which makes their keys.
 func actorsOf(srv *apptest.Server, users ...*apptest.User) []string {
-	list := []string{srv.URL + "/internal/fetch", srv.URL + "/relay"}
+	list := []string{srv.URL + "/internal/fetch"}
 	for _, u := range users {
 		list = append(list, u.URI())
+	}
+	for _, actor := range list {
+		srv.GetDocument(strings.TrimPrefix(actor, srv.URL)).Want(200)
 	}
 	slices.Sort(list)
 	return list
@@ -91,11 +94,8 @@ func verifiedDeletes(t *testing.T, p *apptest.FakeServer, keys map[string]crypto
 func keysOf(t *testing.T, srv *apptest.Server, actors []string) map[string]crypto.PublicKey {
 	keys := make(map[string]crypto.PublicKey)
 	for _, actor := range actors {
-		o := srv.GetDocument(strings.TrimPrefix(actor, srv.URL))
-		if o.Status != 200 {
-			continue // the relay actor has no document as long as there is no relay
-		}
-		key, err := httpsig.ParsePublicKey(o.Object().Str("publicKey.publicKeyPem"))
+		o := srv.GetDocument(strings.TrimPrefix(actor, srv.URL)).Want(200).Object()
+		key, err := httpsig.ParsePublicKey(o.Str("publicKey.publicKeyPem"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,9 +106,10 @@ func keysOf(t *testing.T, srv *apptest.Server, actors []string) map[string]crypt
 
 // TestCloseServer closes a server with two users, which three other servers know. One of these is down at first.
 func TestCloseServer(t *testing.T) {
-	srv, first := apptest.StartWithFake(t, func(c *config.Config) { c.Federation.AllowRelay = true })
+	srv, first := apptest.StartWithFake(t)
 	second, down := apptest.StartFake(t), apptest.StartFake(t)
 	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	srv.SignUp("carol") // whom no other server knows
 	post := alice.Publish("hello")
 	first.AddFollower(srv, "eve", alice)
 	second.AddFollower(srv, "eve", bob)
@@ -196,6 +197,7 @@ func TestCloseServerRestart(t *testing.T) {
 	users := apptest.SignUpMany(srv, 25) // more than are queued at a time
 	peer.AddFollower(srv, "eve", users[0])
 	peer.ClearDelivered()
+	want := actorsOf(srv, users...)
 	closeServer(srv)
 	apptest.Settle(srv) // the first slice
 	arrived := len(deletedActors(peer))
@@ -216,7 +218,7 @@ func TestCloseServerRestart(t *testing.T) {
 	for range 5 {
 		continueClosing(again)
 	}
-	apptest.WantList(t, "Deletes", deletedActors(peer), actorsOf(srv, users...)...)
+	apptest.WantList(t, "Deletes", deletedActors(peer), want...)
 	wantClosure(t, again, "closed", 1, 1, 0)
 }
 
@@ -225,6 +227,7 @@ func TestCloseServerBounds(t *testing.T) {
 	srv, dead := apptest.StartWithFake(t)
 	users := apptest.SignUpMany(srv, 60)
 	dead.AddFollower(srv, "eve", users[0])
+	actorsOf(srv, users...)
 	dead.Close()
 	closeServer(srv)
 	most := 0

@@ -124,12 +124,12 @@ func (tx *Tx) AddClosureInboxes(ctx context.Context, to []DeliveryTarget) error 
 		FROM json_each(?)`, JSON[[][2]string]{rows})
 }
 
-// closureAccounts selects local accounts that other servers may know: not those that were deleted, whose Deletes were sent, or that were never
-// confirmed or approved. ?1 and ?2 are the ids between which they are; the first is excluded.
+// closureAccounts selects local accounts that other servers may know: not those that were deleted, whose Deletes were sent, and not those without a
+// key, because neither an activity of theirs nor their actor was ever sent. ?1 and ?2 are the ids between which they are; the first is excluded.
 const closureAccounts = `
 	FROM accounts a INDEXED BY accounts_domain
-	WHERE a.domain = '' AND a.id > ?1 AND a.id <= ?2 AND a.deleted_at IS NULL AND NOT EXISTS (
-		SELECT 1 FROM users u WHERE u.account_id = a.id AND (u.confirmed_at IS NULL OR u.approved_at IS NULL))`
+	WHERE a.domain = '' AND a.id > ?1 AND a.id <= ?2 AND a.deleted_at IS NULL AND EXISTS (
+		SELECT 1 FROM actor_keys k WHERE k.account_id = a.id)`
 
 // ListClosure marks the inboxes as listed, and stores how many accounts have Deletes. The last Deletes are those of the last account.
 func (tx *Tx) ListClosure(ctx context.Context) error {
