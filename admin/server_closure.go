@@ -13,7 +13,7 @@ import (
 // closurePoll is the pause between two looks at the closure of a command that waits.
 const closurePoll = 500 * time.Millisecond
 
-// ServerClosure is how far the closing of this server for good is.
+// ServerClosure is how far the permanent closing of this server is.
 type ServerClosure struct {
 	Domain     string     `json:"domain"`      // of this server
 	State      string     `json:"state"`       // open, closing or closed
@@ -21,7 +21,7 @@ type ServerClosure struct {
 	FinishedAt *time.Time `json:"finished_at"` // null: not yet
 	Accounts   int        `json:"accounts"`    // whose Deletes are sent, with the actors of the server itself
 	Servers    int        `json:"servers"`     // that receive them
-	Told       int        `json:"told"`        // have answered all Deletes
+	Reached    int        `json:"reached"`     // have answered all Deletes
 	Unreached  int        `json:"unreached"`   // could not be reached for two days
 	Waiting    int        `json:"waiting"`     // the others
 	Deletes    int        `json:"deletes"`     // of all accounts to all inboxes
@@ -46,17 +46,17 @@ func (s *Service) Closure(ctx context.Context, _ struct{}) (*ServerClosure, erro
 	if row.FinishedAt != nil {
 		closure.State, closure.FinishedAt = "closed", new(row.FinishedAt.Time())
 	}
-	closure.Accounts, closure.Servers, closure.Told, closure.Unreached, closure.Waiting = row.Accounts, p.Servers, p.Told, p.Unreached, p.Waiting
+	closure.Accounts, closure.Servers, closure.Reached, closure.Unreached, closure.Waiting = row.Accounts, p.Servers, p.Reached, p.Unreached, p.Waiting
 	closure.Deletes, closure.Answered = p.Deletes, p.Queued-p.Live
 	return closure, nil
 }
 
-// CloseServer closes this server for good: nobody can use it any more, and a job tells all known servers that its accounts are deleted. domain is the
+// CloseServer closes this server permanently: nobody can use it any more, and a job sends the Deletes of its accounts to all known servers. domain is the
 // server's, as the operator typed it. A server that is closed already is left as it is.
 func (s *Service) CloseServer(ctx context.Context, domain string) (*ServerClosure, error) {
 	switch settings := s.social.Settings; {
 	case !settings.Load().Federation.Enabled:
-		return nil, errs.BadRequest("federation is disabled (federation.enabled), so that no server can be told: enable it and restart the server first")
+		return nil, errs.BadRequest("federation is disabled (federation.enabled), so that no server can be informed: enable it and restart the server first")
 	case !strings.EqualFold(strings.TrimSpace(domain), settings.Host) && text.NormalizeDomain(domain) != settings.Host:
 		return nil, errs.BadRequest("the domain of this server is %s, not %q: nothing was changed", settings.Host, domain)
 	}
@@ -68,7 +68,7 @@ func (s *Service) CloseServer(ctx context.Context, domain string) (*ServerClosur
 		if err := tx.BeginServerClosure(ctx); err != nil {
 			return err
 		}
-		return s.record(ctx, tx, "server_close", "closed this server for good", nil)
+		return s.record(ctx, tx, "server_close", "closed this server permanently", nil)
 	})
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (s *Service) CancelClosure(ctx context.Context, _ struct{}) (*ServerClosure
 		case row == nil:
 			return errs.NotFound("this server is not being closed")
 		case row.ListedAt != nil:
-			return errs.Conflict("other servers are being told already that the accounts are deleted: this cannot be undone")
+			return errs.Conflict("Deletes of the accounts were already queued for other servers: this cannot be undone")
 		}
 		if err := tx.CancelServerClosure(ctx); err != nil {
 			return err

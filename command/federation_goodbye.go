@@ -15,11 +15,11 @@ func (a *cli) goodbyeCommand() *cobra.Command {
 	var yes, wait, status, cancel, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "goodbye",
-		Short: "Close this server for good, and tell other servers that its accounts are deleted",
-		Long: `Close this server for good. At once nobody can sign in, register, post or read: pages, the API and WebFinger answer that the server is
-closed (410). The running server tells all servers that it knows that its accounts are deleted, so that they delete their copies. That takes
-minutes to days; servers that do not answer are asked for two days. It continues after a restart. Make a backup before: this cannot be undone
-once other servers are being told.
+		Short: "Close this server permanently, and send the Deletes of its accounts to other servers",
+		Long: `Close this server permanently. At once nobody can sign in, register, post or read: pages, the API and WebFinger answer that the server is
+closed (410). The running server sends the Deletes of its accounts to all servers that it knows, so that they delete their copies. That takes
+minutes to days; servers that do not answer are tried for two days. It continues after a restart. Make a backup before: this cannot be undone
+once the first Delete is queued.
 
 The command asks for the domain of this server, and shows the progress. It can be interrupted and called again. With --yes it asks nothing: the
 domain is that of --domain, or a line on standard input.`,
@@ -55,11 +55,11 @@ domain is that of --domain, or a line on standard input.`,
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&yes, "yes", false, "confirm that this server is closed for good")
+	cmd.Flags().BoolVar(&yes, "yes", false, "confirm that this server is closed permanently")
 	cmd.Flags().StringVar(&domain, "domain", "", "the `DOMAIN` of this server, instead of typing it")
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait for the end; on a terminal it does")
 	cmd.Flags().BoolVar(&status, "status", false, "only show how far it is")
-	cmd.Flags().BoolVar(&cancel, "cancel", false, "open this server again, as long as no other server is being told")
+	cmd.Flags().BoolVar(&cancel, "cancel", false, "open this server again, as long as no Delete is queued")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -67,11 +67,11 @@ domain is that of --domain, or a line on standard input.`,
 // beginClosure closes this server, after the operator has typed its domain.
 func (a *cli) beginClosure(cmd *cobra.Command, state *admin.ServerClosure, domain string, yes bool) (*admin.ServerClosure, error) {
 	if _, is := isTerminal(a.in); !is && !yes {
-		return nil, usage("this cannot be undone: add --yes --domain DOMAIN to close this server for good")
+		return nil, usage("this cannot be undone: add --yes --domain DOMAIN to close this server permanently")
 	}
 	if domain == "" {
 		var err error
-		question := "This closes the server for good, and other servers delete its accounts and posts. Type its domain to go on"
+		question := "This closes the server permanently, and other servers delete its accounts and posts. Type its domain to go on"
 		if domain, err = a.ask(cmd.Context(), question, ""); err != nil && cmd.Context().Err() == nil {
 			return nil, usage("this cannot be undone: the domain is missing; add --domain DOMAIN")
 		} else if err != nil {
@@ -89,7 +89,7 @@ func (a *cli) watchClosure(cmd *cobra.Command, state *admin.ServerClosure) (*adm
 	s := a.steps()
 	defer s.end()
 	for !state.Finished() {
-		s.report("telling other servers", int64(state.Answered), int64(max(state.Deletes, 1)))
+		s.report("Deletes", int64(state.Answered), int64(max(state.Deletes, 1)))
 		now, err := perform(cmd.Context(), a, app.WaitForClosure, struct{}{})
 		if err != nil {
 			return nil, err
@@ -108,12 +108,12 @@ func (a *cli) printClosure(c *admin.ServerClosure, canceled bool) {
 	case c.BeganAt == nil:
 		fmt.Fprintf(a.out, "%s is not being closed.\n", c.Domain)
 	case c.Finished():
-		fmt.Fprintf(a.out, "%s is closed: %s were told, %d could not be reached. You may stop the server now.\n", c.Domain, servers(c.Told), c.Unreached)
+		fmt.Fprintf(a.out, "%s is closed: %s were reached, %d could not be reached. You may stop the server now.\n", c.Domain, servers(c.Reached), c.Unreached)
 	case c.Servers == 0:
-		fmt.Fprintf(a.out, "%s is being closed. The running server tells the other servers; start it with \"svc serve\" if it does not run.\n", c.Domain)
+		fmt.Fprintf(a.out, "%s is being closed. The running server sends the Deletes of its accounts; start it with \"svc serve\" if it does not run.\n", c.Domain)
 	default:
-		fmt.Fprintf(a.out, "%s is being closed: %d of %s were told, %d could not be reached, %d are left (%d of %d messages).\n",
-			c.Domain, c.Told, servers(c.Servers), c.Unreached, c.Waiting, c.Answered, c.Deletes)
+		fmt.Fprintf(a.out, "%s is being closed: %d of %s were reached, %d could not be reached, %d are left (%d of %d Deletes).\n",
+			c.Domain, c.Reached, servers(c.Servers), c.Unreached, c.Waiting, c.Answered, c.Deletes)
 		fmt.Fprintln(a.out, "Leave the server running. \"svc federation goodbye --status\" shows the progress.")
 	}
 }

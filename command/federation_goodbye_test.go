@@ -49,7 +49,7 @@ func TestGoodbyeQuestions(t *testing.T) {
 	}
 	p.run("federation", "goodbye", "--yes", "--domain", domain).ok()
 	p.run("federation", "goodbye").ok() // a second call asks nothing
-	if got := p.run("log", "moderation", "list").ok(); strings.Count(got, "the command line closed this server for good") != 2 ||
+	if got := p.run("log", "moderation", "list").ok(); strings.Count(got, "the command line closed this server permanently") != 2 ||
 		strings.Count(got, "the command line canceled the closing of this server") != 1 {
 		t.Errorf("the moderation log is %q", got)
 	}
@@ -100,7 +100,7 @@ func TestGoodbyeAfterKill(t *testing.T) {
 	}
 
 	s = p.serve()
-	s.waitForLog("this server is being closed for good")
+	s.waitForLog("this server is being closed permanently")
 	if status, body := p.get("/api/v1/instance", ""); status != http.StatusGone || !strings.Contains(body, "This server is closed") {
 		t.Errorf("after the restart, the API answers %d %s", status, body)
 	}
@@ -122,16 +122,16 @@ func TestGoodbyeAfterKill(t *testing.T) {
 		p.run("federation", "retry", "--all").ok()
 		return in.has(actors[11], 2, 3) == 1
 	})
-	if got := p.run("federation", "goodbye", "--wait").ok(); got != domain+" is closed: 3 servers were told, 0 could not be reached. You may stop the server now.\n" {
+	if got := p.run("federation", "goodbye", "--wait").ok(); got != domain+" is closed: 3 servers were reached, 0 could not be reached. You may stop the server now.\n" {
 		t.Errorf("in the end it prints %q", got)
 	}
 	s.waitForLog("you may stop it now")
 	var state struct {
 		State   string
 		Servers int
-		Told    int
+		Reached int
 	}
-	if err := json.Unmarshal([]byte(p.run("federation", "goodbye", "--status", "--json").ok()), &state); err != nil || state.State != "closed" || state.Told != 3 || state.Servers != 3 {
+	if err := json.Unmarshal([]byte(p.run("federation", "goodbye", "--status", "--json").ok()), &state); err != nil || state.State != "closed" || state.Reached != 3 || state.Servers != 3 {
 		t.Errorf("--status --json prints %+v, %v", state, err)
 	}
 	in.mu.Lock()

@@ -12,7 +12,7 @@ import (
 	"svc/store"
 )
 
-// Closer sends the Deletes of all local accounts to all known servers, when the server is closed for good. Each inbox has a position in the list
+// Closer sends the Deletes of all local accounts to all known servers, when the server is closed permanently. Each inbox has a position in the list
 // of accounts, and further Deletes are queued for it when its host has answered the ones before. So the queue of deliveries stays short, however
 // many accounts and servers there are, and a server that does not answer delays no other one.
 type Closer struct {
@@ -35,7 +35,7 @@ const (
 	signOutBatch     = 100
 )
 
-// run is a slice of the job that closes the server. It enqueues the next one, until all servers were told or have not answered for too long.
+// run is a slice of the job that closes the server. It enqueues the next one, until all servers have answered all Deletes, or did not answer for too long.
 func (c *Closer) run(ctx context.Context, _ store.CloseServer) error {
 	closure, err := c.db.ServerClosure(ctx)
 	if err != nil || closure == nil || closure.FinishedAt != nil {
@@ -77,7 +77,7 @@ func (c *Closer) run(ctx context.Context, _ store.CloseServer) error {
 
 // LogProgress logs how far the closure is.
 func (c *Closer) LogProgress(p *store.ClosureProgress) {
-	c.log.Info("this server is being closed for good: it tells other servers that its accounts are deleted", "servers", p.Servers, "told", p.Told,
+	c.log.Info("this server is being closed permanently: other servers are sent the Deletes of its accounts", "servers", p.Servers, "reached", p.Reached,
 		"unreachable", p.Unreached, "waiting", p.Waiting)
 }
 
@@ -100,7 +100,7 @@ func (c *Closer) LogState(ctx context.Context) error {
 }
 
 func (c *Closer) logEnd(p *store.ClosureProgress) {
-	c.log.Info("this server is closed: all servers that could be reached were told; you may stop it now", "told", p.Told, "unreachable", p.Unreached)
+	c.log.Info("this server is closed: all servers that could be reached have the Deletes of its accounts; you may stop it now", "reached", p.Reached, "unreachable", p.Unreached)
 }
 
 func (c *Closer) finish(ctx context.Context, p *store.ClosureProgress) error {

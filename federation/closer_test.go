@@ -57,14 +57,14 @@ func actorsOf(srv *apptest.Server, users ...*apptest.User) []string {
 	return list
 }
 
-func wantClosure(t *testing.T, srv *apptest.Server, state string, servers, told, unreached int) {
+func wantClosure(t *testing.T, srv *apptest.Server, state string, servers, reached, unreached int) {
 	t.Helper()
 	c, err := srv.Admin.Closure(t.Context(), struct{}{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.State != state || c.Servers != servers || c.Told != told || c.Unreached != unreached {
-		t.Errorf("the state of the closure is %+v, want %s: %d servers, %d told, %d unreached", c, state, servers, told, unreached)
+	if c.State != state || c.Servers != servers || c.Reached != reached || c.Unreached != unreached {
+		t.Errorf("the state of the closure is %+v, want %s: %d servers, %d reached, %d unreached", c, state, servers, reached, unreached)
 	}
 }
 

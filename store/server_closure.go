@@ -16,7 +16,7 @@ func (CloseServer) Kind() JobKind {
 // closeServerKey is the unique key of the job that closes the server.
 const closeServerKey = "close_server"
 
-// ServerClosure is the closing of this server for good.
+// ServerClosure is the permanent closing of this server.
 type ServerClosure struct {
 	ID           int64
 	BeganAt      Time
@@ -45,7 +45,7 @@ type ReadyInbox struct {
 // ClosureProgress counts the servers of a closure by what they were sent.
 type ClosureProgress struct {
 	Servers   int
-	Told      int // have answered all Deletes
+	Reached   int // have answered all Deletes
 	Unreached int // did not answer one of them within ClosurePatience
 	Waiting   int // the others
 	Deletes   int // all, one for each inbox and account
@@ -61,7 +61,7 @@ const (
 	maxLiveCount = 1000 // deliveries of a host that are counted for the progress
 )
 
-// ServerClosed returns true once this server is closed for good. It reads no row.
+// ServerClosed returns true once this server is closed permanently. It reads no row.
 func (db *DB) ServerClosed() bool { return db.serverClosed.Load() }
 
 // findClosure sets whether the server is closed. A database that cannot be read says that it is not: it cannot be changed either.
@@ -176,7 +176,7 @@ func (tx *Tx) AdvanceClosure(ctx context.Context, to []DeliveryTarget, position 
 func (r reader) ClosureProgress(ctx context.Context, c *ServerClosure) (*ClosureProgress, error) {
 	return get[ClosureProgress](ctx, r, "closure progress", `
 		SELECT count(*) AS servers,
-			ifnull(sum(NOT waiting AND NOT unreached), 0) AS told,
+			ifnull(sum(NOT waiting AND NOT unreached), 0) AS reached,
 			ifnull(sum(unreached), 0) AS unreached,
 			ifnull(sum(waiting AND NOT unreached), 0) AS waiting,
 			ifnull(sum(inboxes), 0) * ?5 AS deletes,

@@ -24,7 +24,7 @@ type Access struct {
 	html      bool             // answers in HTML, errors included
 	deletes   bool             // served while the disk is full, as DELETE is
 	inbox     bool             // receives activities of other servers, whose bodies have a share of their own
-	closed    bool             // served after this server was closed for good, too
+	closed    bool             // served after this server was closed permanently, too
 	written   bool             // the answer to a write has nothing that only a read scope may see
 	secret    bool             // the answer has a secret and is not compressed
 	optional  string           // the name in api.optional without which other programs get a 404; "": always served
@@ -145,7 +145,7 @@ func (a Access) Deletes() Access {
 	return a
 }
 
-// WhenClosed marks an endpoint that answers as usual after this server was closed for good. Others answer ErrClosed.
+// WhenClosed marks an endpoint that answers as usual after this server was closed permanently. Others answer ErrClosed.
 func (a Access) WhenClosed() Access {
 	a.closed = true
 	return a

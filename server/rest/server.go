@@ -47,7 +47,7 @@ type Config struct {
 	Now          func() time.Time                         // nil: time.Now
 
 	Blocked func(context.Context, netip.Addr) (bool, error) // whether clients with an address are refused; nil: none
-	Closed  func() bool                                     // whether this server was closed for good; nil: it was not
+	Closed  func() bool                                     // whether this server was closed permanently; nil: it was not
 	Observe func(Observation)                               // gets the parameters and answers of handlers; nil: none
 }
 
@@ -127,7 +127,7 @@ var (
 
 var errNoPage = errs.NotFound("There is no page at this address.")
 
-// ErrClosed is the answer of a server that was closed for good.
+// ErrClosed is the answer of a server that was closed permanently.
 var ErrClosed = errs.New(http.StatusGone, "This server is closed. Its accounts and posts are deleted.")
 
 // Endpoints of requests that no route matches, and of all requests to a server that was closed.

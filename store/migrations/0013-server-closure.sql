@@ -1,4 +1,4 @@
--- The closing of this server for good: one row from its beginning on.
+-- The permanent closing of this server: one row from its beginning on.
 CREATE TABLE server_closure (
     id             INTEGER PRIMARY KEY CHECK (id = 1),
     began_at       INTEGER NOT NULL,
