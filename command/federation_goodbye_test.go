@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+
+	"svc/app/apptest"
 )
 
 // TestGoodbyeQuestions checks that a server is closed only if its domain is typed.
@@ -61,6 +63,7 @@ func TestGoodbyeQuestions(t *testing.T) {
 
 // TestGoodbyeAfterKill kills a server while it tells others that it is closed. It continues after the next start, and says so.
 func TestGoodbyeAfterKill(t *testing.T) {
+	apptest.SkipIfShort(t)
 	in := startInboxServer(t, 3)
 	var up atomic.Bool
 	in.reply = func(host int, w http.ResponseWriter) {
