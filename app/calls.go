@@ -133,6 +133,11 @@ var (
 	ListPurges    = adminCall("list instance purges", (*admin.Service).InstancePurges)
 	WaitForPurge  = newCall("wait for instance purge", (*Server).waitForPurge)
 
+	CloseServer    = adminCall("close server", (*admin.Service).CloseServer)
+	CancelClosure  = adminCall("cancel closure", (*admin.Service).CancelClosure)
+	ShowClosure    = adminCall("show closure", (*admin.Service).Closure)
+	WaitForClosure = newCall("wait for closure", (*Server).waitForClosure)
+
 	ListJobs  = adminCall("list jobs", (*admin.Service).ParkedJobs)
 	RetryJobs = adminCall("retry jobs", (*admin.Service).RetryParkedJobs)
 	DropJobs  = adminCall("drop jobs", (*admin.Service).DropParkedJobs)
@@ -199,6 +204,12 @@ type ImportProgress struct {
 	Retrying bool `json:"retrying"` // only entries are left whose server did not answer
 }
 
+// ClosureState is the state of the closing of this server.
+type ClosureState struct {
+	*admin.ServerClosure
+	Running bool `json:"running"` // the server, which does the work
+}
+
 // waitForImport waits for an import, and runs it if no server does.
 func (s *Server) waitForImport(ctx context.Context, id int64) (*ImportProgress, error) {
 	i, retrying, err := s.Federation.Importer.Wait(ctx, store.ImportID(id), callTime)
@@ -220,6 +231,12 @@ func (s *Server) waitForBackup(ctx context.Context, id int64) (*admin.AccountBac
 // waitForPurge waits for the purge of an instance, and runs it if no server does.
 func (s *Server) waitForPurge(ctx context.Context, host string) (*admin.InstancePurge, error) {
 	return s.Admin.WaitForPurge(ctx, host, callTime)
+}
+
+// waitForClosure waits for the end of the closing of this server.
+func (s *Server) waitForClosure(ctx context.Context, _ struct{}) (*ClosureState, error) {
+	closure, err := s.Admin.WaitForClosure(ctx, callTime)
+	return &ClosureState{closure, s.running.Load()}, err
 }
 
 // commands returns the handlers of all operations for the control socket.

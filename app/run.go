@@ -51,6 +51,9 @@ func (s *Server) Run(ctx context.Context, settingsFile string) error {
 	if err := s.logFirstAdminLink(ctx, settingsFile); err != nil {
 		return err
 	}
+	if err := s.Federation.Closer.LogState(ctx); err != nil {
+		return err
+	}
 	if err := s.Admin.CheckHostRules(ctx); err != nil {
 		if s.DB.Condition().State == store.Writable {
 			return err

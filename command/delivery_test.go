@@ -55,13 +55,22 @@ func (in *inboxServer) take(host int, w http.ResponseWriter, r *http.Request) {
 	} else {
 		w.WriteHeader(http.StatusAccepted)
 	}
-	var a struct{ Object struct{ ID string } }
-	json.Unmarshal(body, &a)
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.got[host][a.Object.ID]++
+	in.got[host][objectID(body)]++
 	in.n++
 	in.last = time.Now()
+}
+
+// objectID returns the id of the object of an activity, embedded or not.
+func objectID(body []byte) (id string) {
+	var a struct{ Object json.RawMessage }
+	var object struct{ ID string }
+	if json.Unmarshal(body, &a) == nil && json.Unmarshal(a.Object, &id) != nil {
+		json.Unmarshal(a.Object, &object)
+		id = object.ID
+	}
+	return id
 }
 
 // count returns the number of deliveries and the time of the last one.

@@ -17,7 +17,7 @@ func (a *cli) federationCommand() *cobra.Command {
 		Use:   "federation",
 		Short: "Inspect, retry and restrict federation",
 	})
-	cmd.AddCommand(a.deliveriesCommand(), a.peersCommand(), a.explainCommand(), a.retryCommand(), a.dropCommand(), a.fetchCommand(), a.purgeCommand(), a.purgesCommand(),
+	cmd.AddCommand(a.deliveriesCommand(), a.peersCommand(), a.explainCommand(), a.retryCommand(), a.dropCommand(), a.fetchCommand(), a.purgeCommand(), a.purgesCommand(), a.goodbyeCommand(),
 		a.blockCommand(), a.unblockCommand(), a.blocksCommand(), a.importBlocksCommand(), a.exportBlocksCommand())
 	return cmd
 }

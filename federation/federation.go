@@ -64,6 +64,7 @@ type Service struct {
 	Operator       *Operator
 	Importer       *Importer
 	Archiver       *Archiver
+	Closer         *Closer
 
 	config     Config
 	db         *store.DB
@@ -99,6 +100,7 @@ func New(db *store.DB, social *social.Service, emojis *emoji.Packs, client *fetc
 		},
 		Importer: &Importer{Settings: c.Settings, local: local, resolver: parts.Resolver, social: social, db: db, log: log},
 		Archiver: newArchiver(documents, c, social, db, log),
+		Closer:   &Closer{documents: documents, outbox: outbox, db: db, log: log},
 		config:   c, db: db, emoji: &emojiCopier{emojis, client, log}, inbox: r.inbox, deliveries: deliveries,
 	}
 }
@@ -139,6 +141,7 @@ func (s *Service) Register(w *store.Worker) {
 	store.Handle(w, s.Outbox.publish)
 	store.Handle(w, s.Importer.run)
 	store.Handle(w, s.Archiver.run)
+	store.Handle(w, s.Closer.run)
 	store.Handle(w, s.emoji.copyEmoji)
 }
 

@@ -88,7 +88,7 @@ var outboxBuilders = map[store.OutboxType]outboxBuilder{
 	store.InteractionRevoked:  (*Outbox).buildInteractionRevoked,
 }
 
-// Activities in withdrawals are also sent for unavailable accounts, so that other servers do not keep deleted posts.
+// Activities in withdrawals are also sent for unavailable accounts and by a closed server, so that other servers do not keep deleted posts.
 var withdrawals = []store.OutboxType{
 	store.StatusDeleted, store.ReblogDeleted, store.FavouriteDeleted, store.ReactionDeleted, store.FollowDeleted, store.FollowRejected, store.BlockDeleted,
 	store.PinDeleted, store.ChatMessageDeleted, store.AccountDeleted, store.InteractionRejected, store.InteractionRevoked,
@@ -117,6 +117,9 @@ func (b *Outbox) outgoing(ctx context.Context, e store.OutboxEntry) ([]*store.Ou
 	build := outboxBuilders[e.Type]
 	if build == nil {
 		return nil, fmt.Errorf("no activity for the outbox entry type %q", e.Type)
+	}
+	if b.db.ServerClosed() && !slices.Contains(withdrawals, e.Type) {
+		return nil, nil
 	}
 	actor, err := b.db.Account(ctx, e.ActorID)
 	if err != nil {

@@ -20,7 +20,7 @@ type activityPub struct{ *parts }
 
 func (h *activityPub) routes() rest.Routes {
 	return rest.Routes{
-		"GET /users/:nickname":                                  {documentAccess, h.documentOrPage(h.actorDocument, h.redirectToProfile)},
+		"GET /users/:nickname":                                  {documentAccess.WhenClosed(), h.orTombstone(h.documentOrPage(h.actorDocument, h.redirectToProfile))},
 		"GET /users/:nickname/outbox":                           {documentAccess, h.documentOrPage(h.accountCollection((*federation.DocumentServer).ServeOutbox), h.redirectToProfile)},
 		"GET /users/:nickname/followers":                        {documentAccess, h.documentOrPage(h.accountCollection((*federation.DocumentServer).ServeFollowers), h.redirectToProfile)},
 		"GET /users/:nickname/following":                        {documentAccess, h.documentOrPage(h.accountCollection((*federation.DocumentServer).ServeFollowing), h.redirectToProfile)},
@@ -38,8 +38,8 @@ func (h *activityPub) routes() rest.Routes {
 		"GET /contexts/:id":                                     {documentAccess, h.documentOrPage(h.contextDocument, nil)},
 		"GET /quote_authorizations/:id":                         {documentAccess, h.documentOrPage(h.quoteAuthorization, nil)},
 		"GET /authorizations/:id":                               {documentAccess, h.documentOrPage(h.interactionAuthorization, nil)},
-		"GET /internal/fetch":                                   {documentAccess, h.documentOrPage(h.selfDocument, nil)},
-		"GET /relay":                                            {documentAccess, h.documentOrPage(h.selfDocument, nil)},
+		"GET /internal/fetch":                                   {documentAccess.WhenClosed(), h.orTombstone(h.documentOrPage(h.selfDocument, nil))},
+		"GET /relay":                                            {documentAccess.WhenClosed(), h.orTombstone(h.documentOrPage(h.selfDocument, nil))},
 		"GET /internal/fetch/outbox":                            {documentAccess, h.documentOrPage(h.serverOutbox, nil)},
 		"GET /relay/outbox":                                     {documentAccess, h.documentOrPage(h.serverOutbox, nil)},
 		"GET /relay/followers":                                  {documentAccess, h.documentOrPage(h.relayCollection((*federation.DocumentServer).ServeFollowers), nil)},
@@ -69,6 +69,24 @@ func (h *activityPub) documentOrPage(serve, page rest.Handler) rest.Handler {
 			return h.oauth.ErrorPage(r, e), nil
 		}
 		return shown, err
+	}
+}
+
+// orTombstone answers with the Tombstone of the actor of the path after this server was closed.
+func (h *activityPub) orTombstone(serve rest.Handler) rest.Handler {
+	return func(r *rest.Request) (any, error) {
+		if !h.DB.ServerClosed() {
+			return serve(r)
+		}
+		if rest.WantsHTML(r.Request) && !wantsActivity(r.Request, true) {
+			return h.oauth.ErrorPage(r, rest.ErrClosed), nil
+		}
+		rest.AllowCrossOrigin(r.ResponseHeader())
+		nickname := ""
+		if r.Route() == "/users/:nickname" {
+			nickname = r.Param("nickname")
+		}
+		return answerDocument(h.Federation.DocumentServer.ServeClosed(r.Context(), r.Route(), nickname))
 	}
 }
 

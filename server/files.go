@@ -22,12 +22,12 @@ func (h *files) routes() rest.Routes {
 	return rest.Routes{
 		"GET /images/*path":   {rest.File, h.serveFile},
 		"GET /instance/*path": {rest.File, h.serveFile},
-		"GET /static/*path":   {rest.File, h.serveFile},
+		"GET /static/*path":   {rest.File.WhenClosed(), h.serveFile},
 		"GET /packs/*path":    {rest.File, h.serveFile},
 		"GET /manifest.json":  {rest.File, h.serveManifest},
-		"GET /favicon.ico":    {rest.File, h.serveFile},
-		"GET /favicon.png":    {rest.File, h.serveFile},
-		"GET /robots.txt":     {rest.File, h.serveFile},
+		"GET /favicon.ico":    {rest.File.WhenClosed(), h.serveFile},
+		"GET /favicon.png":    {rest.File.WhenClosed(), h.serveFile},
+		"GET /robots.txt":     {rest.File.WhenClosed(), h.serveFile},
 	}
 }
 

@@ -18,8 +18,8 @@ import (
 
 func (h *healthChecker) routes() rest.Routes {
 	return rest.Routes{
-		"GET /api/v1/svc/healthcheck": {rest.Anonymous.Answers("object"), h.show},
-		"GET /health":                 {rest.Anonymous, h.showPlain},
+		"GET /api/v1/svc/healthcheck": {rest.Anonymous.Answers("object").WhenClosed(), h.show},
+		"GET /health":                 {rest.Anonymous.WhenClosed(), h.showPlain},
 	}
 }
 

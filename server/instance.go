@@ -32,9 +32,9 @@ func (h *instance) routes() rest.Routes {
 		"GET /api/v1/svc/emoji":                   {rest.Anonymous.Answers("object"), h.mapCustomEmojis},
 		"GET /api/v1/svc/frontend_configurations": {rest.Anonymous.Answers("object"), h.showFrontendConfigurations},
 		"GET /api/v1/svc/federation_status":       {rest.Anonymous.Answers("FederationStatus"), h.federationStatus},
-		"GET /.well-known/nodeinfo":               {rest.Anonymous, h.listNodeInfo},
+		"GET /.well-known/nodeinfo":               {rest.Anonymous.WhenClosed(), h.listNodeInfo},
 		"GET /.well-known/host-meta":              {rest.Anonymous, h.showHostMeta},
-		"GET /nodeinfo/:version":                  {rest.Anonymous, h.showNodeInfo},
+		"GET /nodeinfo/:version":                  {rest.Anonymous.WhenClosed(), h.showNodeInfo},
 		"GET /api/v1/preferences":                 {rest.User("read:accounts").Answers("Preferences"), h.showPreferences},
 		"GET /api/v1/identity_proofs":             {rest.Anyone.Answers("[]null"), rest.Always([]any{})},
 	}

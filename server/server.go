@@ -118,6 +118,7 @@ func New(c Config) *Server {
 			Bodies:       p.Bodies,
 			Metrics:      p.Metrics,
 			Blocked:      p.Social.AccessBlocked,
+			Closed:       p.DB.ServerClosed,
 			Log:          p.Log,
 			Now:          p.Now,
 			Observe:      p.Observe,

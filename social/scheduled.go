@@ -129,6 +129,9 @@ func (s *Service) CancelScheduled(ctx context.Context, owner *store.Account, id 
 // publishScheduled is the job that publishes a scheduled status. If it cannot be published, for example because its parent is gone, it
 // stays in the author's list with its time past, until the author changes or deletes it.
 func (s *Service) publishScheduled(ctx context.Context, w store.PublishScheduled) error {
+	if s.db.ServerClosed() {
+		return nil
+	}
 	row, err := s.db.ScheduledStatus(ctx, w.ScheduledID)
 	if err != nil {
 		return errs.IgnoreNotFound(err)

@@ -31,6 +31,8 @@ var planArguments = map[reflect.Type][]any{
 	reflect.TypeFor[[]store.ChatMessageID]():  {[]store.ChatMessageID{1}},
 	reflect.TypeFor[[]store.MessageID]():      {[]store.MessageID{1, 1 << 52}}, // one that is newer than all
 	reflect.TypeFor[store.AppID]():            {store.AppID(1)},
+	reflect.TypeFor[*store.ServerClosure]():   {&store.ServerClosure{Accounts: 1, LastPosition: 3}},
+	reflect.TypeFor[store.DeliveryTarget]():   {store.DeliveryTarget{Domain: "example.org", Inbox: "https://example.org/inbox"}},
 	reflect.TypeFor[store.TokenID]():          {store.TokenID(1)},
 	reflect.TypeFor[store.AnnouncementID]():   {store.AnnouncementID(1)},
 	reflect.TypeFor[store.InviteID]():         {store.InviteID(1)},
@@ -160,6 +162,7 @@ var planExceptions = []string{
 	"FROM jobs WHERE kind = 'outbox'",        // the same
 	"FROM relays ORDER BY id",                // a few, chosen by the staff
 	"FROM meta",                              // one row
+	"count(*) AS inboxes",                    // the progress counts all of them, which are bounded; ready ones are read in pages
 	"FROM collections ORDER BY id DESC",      // the newest ones, at most 2000
 	"FROM ip_blocks LIMIT",                   // the staff chose them; read once and cached
 	"FROM storage_usage",                     // three rows

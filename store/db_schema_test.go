@@ -98,8 +98,11 @@ func TestRowsMirrorTables(t *testing.T) {
 		"account_backups":      store.AccountBackup{},
 		"instance_purges":      store.InstancePurge{},
 		"host_blocks":          store.HostBlock{},
-		"email_domain_blocks":  store.EmailDomainBlock{},
-		"ip_blocks":            store.IPBlock{},
+		"server_closure":       store.ServerClosure{},
+
+		"server_closure_inboxes": store.ClosureInbox{},
+		"email_domain_blocks":    store.EmailDomainBlock{},
+		"ip_blocks":              store.IPBlock{},
 
 		"canonical_email_blocks": store.CanonicalEmailBlock{},
 	} {

@@ -77,20 +77,24 @@ type TokensRevoked struct {
 	AccountID AccountID // 0: only the tokens listed
 }
 
-func (RowsChanged) event()         {}
-func (StatusPosted) event()        {}
-func (StatusEdited) event()        {}
-func (StatusRemoved) event()       {}
-func (NotificationAdded) event()   {}
-func (FollowChanged) event()       {}
-func (FiltersChanged) event()      {}
-func (NotificationsMerged) event() {}
-func (ConversationChanged) event() {}
-func (ChatChanged) event()         {}
-func (AnnouncementChanged) event() {}
-func (AnnouncementReacted) event() {}
-func (InstanceChanged) event()     {}
-func (TokensRevoked) event()       {}
+// ServerClosureChanged is the closing of this server, or its cancellation.
+type ServerClosureChanged struct{ Closed bool }
+
+func (RowsChanged) event()          {}
+func (StatusPosted) event()         {}
+func (StatusEdited) event()         {}
+func (StatusRemoved) event()        {}
+func (NotificationAdded) event()    {}
+func (FollowChanged) event()        {}
+func (FiltersChanged) event()       {}
+func (NotificationsMerged) event()  {}
+func (ConversationChanged) event()  {}
+func (ChatChanged) event()          {}
+func (AnnouncementChanged) event()  {}
+func (AnnouncementReacted) event()  {}
+func (InstanceChanged) event()      {}
+func (TokensRevoked) event()        {}
+func (ServerClosureChanged) event() {}
 
 // Emit adds an event to the transaction.
 func (tx *Tx) Emit(e Event) { tx.events = append(tx.events, e) }

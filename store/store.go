@@ -88,6 +88,7 @@ type DB struct {
 	keepAudiences atomic.Bool  // StatusRemoved events have audiences
 	refusals      atomic.Int64 // added since the start
 	knowsGroups   atomic.Bool  // a remote group may be stored
+	serverClosed  atomic.Bool
 	seenCount     seenCount
 	seen          seenFilters
 	closed        atomic.Bool
@@ -207,8 +208,10 @@ func (db *DB) open(ctx context.Context) error {
 	db.verdicts = newFilterVerdicts()
 	db.searchLimiter = newSearchLimiter(db.options.Readers)
 	db.Subscribe(db.invalidateFilters) // first, because other subscribers may read filters
+	db.Subscribe(db.noteClosure)
 	db.reader = reader{q: newStatements(db.readers), db: db}
 	db.findGroups(ctx)
+	db.findClosure(ctx)
 	db.writer.start()
 	db.guard = startGuard(db)
 	return nil

@@ -101,7 +101,7 @@ func (i *Instance) nodeInfo(version string, f stats, staff []*store.Account) (ob
 		Software:          software,
 		Protocols:         []string{"activitypub"},
 		Services:          nodeServices{[]string{}, []string{}},
-		OpenRegistrations: c.Instance.RegistrationsOpen,
+		OpenRegistrations: c.Instance.RegistrationsOpen && !i.db.ServerClosed(),
 		Usage:             nodeUsage{nodeUsers{f.Users, f.ActiveMonth, f.ActiveHalfYear}, f.Statuses - f.Reblogs},
 		Metadata: nodeInfoMetadata{
 			NodeName:                  c.Instance.Name,

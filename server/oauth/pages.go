@@ -58,7 +58,7 @@ func (s *Service) Notice(r *rest.Request, status int, title string, paragraphs .
 
 // ErrorPage returns the page of an error. A refused request, or one that the server cannot serve, asks nothing of the database for it.
 func (s *Service) ErrorPage(r *rest.Request, e *errs.Error) http.Handler {
-	if e.Status == http.StatusTooManyRequests || e.Status >= http.StatusInternalServerError {
+	if e == rest.ErrClosed || e.Status == http.StatusTooManyRequests || e.Status >= http.StatusInternalServerError {
 		return s.Pages.Error(visitorFrame(r), e)
 	}
 	return s.Pages.Error(s.Frame(r), e)

@@ -13,10 +13,10 @@ func (h *Handlers) sessionRoutes() rest.Routes {
 		"GET /web/sign_in":      {rest.Browser.Secret(), h.page((*page).showSignIn)},
 		"POST /web/sign_in":     {rest.Browser.Limit("authentication").Secret(), h.page((*page).signIn)},
 		"POST /web/sign_out":    {rest.SignedIn, h.page((*page).signOut)},
-		"GET /web/assets/*path": {rest.File, serveAsset},
+		"GET /web/assets/*path": {rest.File.WhenClosed(), serveAsset},
 		"GET /web/sw.js":        {rest.File, serveWorker},
 		"GET " + offlinePath:    {rest.Browser, h.page((*page).offline)},
-		"GET /web/accent.css":   {rest.File, h.serveAccent},
+		"GET /web/accent.css":   {rest.File.WhenClosed(), h.serveAccent},
 	}
 }
 

@@ -24,6 +24,7 @@ type Access struct {
 	html      bool             // answers in HTML, errors included
 	deletes   bool             // served while the disk is full, as DELETE is
 	inbox     bool             // receives activities of other servers, whose bodies have a share of their own
+	closed    bool             // served after this server was closed permanently, too
 	written   bool             // the answer to a write has nothing that only a read scope may see
 	secret    bool             // the answer has a secret and is not compressed
 	optional  string           // the name in api.optional without which other programs get a 404; "": always served
@@ -141,6 +142,12 @@ func (a Access) HTML() Access {
 // Deletes marks an endpoint that only deletes or undoes something, so that it is served while the disk is full. DELETE needs no mark.
 func (a Access) Deletes() Access {
 	a.deletes = true
+	return a
+}
+
+// WhenClosed marks an endpoint that answers as usual after this server was closed permanently. Others answer ErrClosed.
+func (a Access) WhenClosed() Access {
+	a.closed = true
 	return a
 }
 

@@ -47,6 +47,7 @@ type Config struct {
 	Now          func() time.Time                         // nil: time.Now
 
 	Blocked func(context.Context, netip.Addr) (bool, error) // whether clients with an address are refused; nil: none
+	Closed  func() bool                                     // whether this server was closed permanently; nil: it was not
 	Observe func(Observation)                               // gets the parameters and answers of handlers; nil: none
 }
 
@@ -63,6 +64,7 @@ type Server struct {
 	metrics      *Metrics
 	memory       *limit.Bytes
 	blocked      func(context.Context, netip.Addr) (bool, error)
+	closed       func() bool
 	log          *slog.Logger
 	now          func() time.Time
 	observe      func(Observation)
@@ -92,6 +94,7 @@ func New(c Config, tables ...Routes) *Server {
 		cookieNames:   sessionCookies(name, c.Settings.Load().SecureCookies()),
 		secureCookies: c.Settings.Load().SecureCookies(),
 		blocked:       c.Blocked,
+		closed:        c.Closed,
 		observe:       c.Observe,
 		bodies:        newBodyBudget(cmp.Or(c.Bodies, defaultBodyBudget)),
 	}
@@ -113,7 +116,7 @@ func New(c Config, tables ...Routes) *Server {
 	list := endpoints(tables)
 	s.limits.check(list)
 	s.router = newRouter(list)
-	s.metrics.register(append(list, notFoundEndpoint, notFoundPage, wrongMethodEndpoint, s.fallback))
+	s.metrics.register(append(list, notFoundEndpoint, notFoundPage, wrongMethodEndpoint, closedEndpoint, closedPage, s.fallback))
 	return s
 }
 
@@ -124,7 +127,10 @@ var (
 
 var errNoPage = errs.NotFound("There is no page at this address.")
 
-// Endpoints of requests that no route matches.
+// ErrClosed is the answer of a server that was closed permanently.
+var ErrClosed = errs.New(http.StatusGone, "This server is closed. Its accounts and posts are deleted.")
+
+// Endpoints of requests that no route matches, and of all requests to a server that was closed.
 var (
 	notFoundEndpoint = &endpoint{path: "unknown", Route: Route{Anonymous, func(*Request) (any, error) {
 		return nil, errs.ErrRecordNotFound
@@ -135,7 +141,24 @@ var (
 	wrongMethodEndpoint = &endpoint{path: "wrong method", Route: Route{Anonymous, func(*Request) (any, error) {
 		return nil, errs.New(http.StatusMethodNotAllowed, "Method not allowed")
 	}}}
+	closedEndpoint = &endpoint{path: "closed", Route: Route{Anonymous, func(*Request) (any, error) {
+		return nil, ErrClosed
+	}}}
+	closedPage = &endpoint{path: "closed page", Route: Route{Anonymous.HTML(), func(*Request) (any, error) {
+		return nil, ErrClosed
+	}}}
 )
+
+// whileOpen returns an endpoint, or the one that answers instead of it once this server was closed.
+func (s *Server) whileOpen(e *endpoint, r *http.Request) *endpoint {
+	switch {
+	case s.closed == nil || !s.closed() || e.Access.closed:
+		return e
+	case e.Access.html || WantsHTML(r) && !strings.HasPrefix(r.URL.Path, "/api/"):
+		return closedPage
+	}
+	return closedEndpoint
+}
 
 // fallbackEndpoint answers requests without a route. notFound is nil if ErrorPage shows that there is no page.
 func fallbackEndpoint(handle, notFound Handler) *endpoint {
@@ -217,6 +240,9 @@ func setSecurityHeaders(h http.Header, path string) {
 
 // serve answers a request by an endpoint. values are the parameters of its path, still encoded.
 func (s *Server) serve(e *endpoint, w http.ResponseWriter, hr *http.Request, values httprouter.Params) {
+	if open := s.whileOpen(e, hr); open != e {
+		e, values = open, nil
+	}
 	r := &Request{Request: hr, ID: requestID(hr), server: s, endpoint: e, header: w.Header(), status: http.StatusOK, start: time.Now(), secret: e.Access.secret}
 	r.header["X-Request-Id"] = []string{r.ID}
 	r.address = s.clientAddress(hr)

@@ -173,6 +173,10 @@ INSERT INTO ip_blocks (id, ip, severity, comment, expires_at)
 VALUES (1, 'ip of ip blocks', 'no_access', 'comment of ip blocks', 1700000000515);
 INSERT INTO instance_purges (domain, requested_at, accounts, statuses, accounts_done, statuses_done, began_at, finished_at)
 VALUES ('domain of instance purges', 1700000000517, 1518, 1519, 1520, 1521, 1700000000522, 1700000000523);
+INSERT INTO server_closure (id, began_at, accounts, last_position, listed_at, finished_at)
+VALUES (1, 1700000000501, 1502, 1503, 1700000000504, 1700000000505);
+INSERT INTO server_closure_inboxes (domain, inbox, position, queued)
+VALUES ('domain of server closure inboxes', 'inbox of server closure inboxes', 1506, 1507);
 INSERT INTO activities (id, account_id, status_id, body)
 VALUES (1, 1, 1526, 'body of activities');
 INSERT INTO deliveries (id, activity_id, inbox, domain, priority, subject, run_at, attempts, parked, last_error)
