@@ -47,7 +47,7 @@ func CheckHealth(ctx context.Context, c *config.Config) error {
 	answer, err := client.Do(r)
 	if err != nil {
 		if inner := errors.Unwrap(err); inner != nil {
-			err = inner // without the method and the URL, which is not what was asked
+			err = inner // without the method and the public URL, because another address was called
 		}
 		return fmt.Errorf("no server answers at %s: %w", address, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -56,7 +57,7 @@ func TestLicenses(t *testing.T) {
 	p.run("licenses", "extra").fails(2, "extra")
 }
 
-// TestHealth asks a server that runs, one that is stopped, one that is unhealthy, one that never answers, and one at a Unix socket.
+// TestHealth asks a server that runs, none, and servers with other answers.
 func TestHealth(t *testing.T) {
 	p := newWorkspace(t)
 	p.run("health").fails(1, "no server answers at "+strings.TrimPrefix(p.url, "http://"))
@@ -65,14 +66,6 @@ func TestHealth(t *testing.T) {
 	if got := p.run("health").ok(); got != "OK\n" {
 		t.Errorf("got %q", got)
 	}
-	_, port, err := net.SplitHostPort(strings.TrimPrefix(p.url, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := newWorkspace(t)
-	all.write("config.toml", "[server]\nlisten = \":"+port+"\"\n")
-	all.run("health").ok()
-
 	for name, tt := range map[string]struct {
 		handler http.HandlerFunc
 		want    string
@@ -101,9 +94,51 @@ func TestHealth(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestHealthAddresses asks servers at a Unix socket, at all addresses, and with a certificate for another name.
+func TestHealthAddresses(t *testing.T) {
+	works := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/health" && r.Host == "social.example.org" {
+			w.Write([]byte("OK"))
+		}
+	})
+	listen := func(t *testing.T, network, address string) *httptest.Server {
+		t.Helper()
+		ln, err := net.Listen(network, address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		server := httptest.NewUnstartedServer(works)
+		server.Listener.Close()
+		server.Listener = ln
+		t.Cleanup(server.Close)
+		return server
+	}
+	const url = "url = \"https://social.example.org\"\n"
+
 	socket := newWorkspace(t)
-	socket.write("config.toml", "[server]\nlisten = \""+socket.path("s")+"\"\n")
+	socket.write("config.toml", "[server]\n"+url+"listen = \""+socket.path("s")+"\"\n")
 	socket.run("health").fails(1, "no server answers at "+socket.path("s"))
+	listen(t, "unix", socket.path("s")).Start()
+	socket.run("health").ok()
+
+	for _, host := range []string{"", "0.0.0.0"} {
+		all := newWorkspace(t)
+		_, port, err := net.SplitHostPort(freeAddress(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.write("config.toml", "[server]\n"+url+"listen = \""+host+":"+port+"\"\n")
+		listen(t, "tcp", "127.0.0.1:"+port).Start()
+		all.run("health").ok()
+	}
+
+	encrypted := newWorkspace(t)
+	address := freeAddress(t)
+	encrypted.write("config.toml", "[server]\n"+url+"listen = \""+address+"\"\n[server.tls]\nenabled = true\nemail = \"a@example.org\"\n")
+	listen(t, "tcp", address).StartTLS()
+	encrypted.run("health").ok()
 }
 
 // TestManPages makes the manual as .ci/manpages does, and checks that it has each command.

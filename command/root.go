@@ -83,7 +83,7 @@ type cli struct {
 	parsed     bool   // the command line was parsed without an error
 }
 
-// Tree returns all commands, for those who describe them. Their output goes nowhere.
+// Tree returns all commands for the manual and the completions. Their output is discarded.
 func Tree() *cobra.Command {
 	return (&cli{terminal: newTerminal(strings.NewReader(""), io.Discard, io.Discard)}).root()
 }

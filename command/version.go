@@ -60,7 +60,7 @@ func versionText() string {
 	return text
 }
 
-// toolchainWarning returns what is wrong with the Go that built the program, and what to do; "" if nothing is.
+// toolchainWarning returns a warning with advice if an older Go than that of go.mod has built the program, else "".
 func toolchainWarning() string {
 	old := toolchain.Warning(build.Read().Go)
 	if old == "" {

@@ -17,7 +17,7 @@ import (
 	"strings"
 )
 
-// smallest is what has a line of its own, in bytes.
+// smallest is the size, in bytes, from which a module has a line of its own.
 const smallest = 20 << 10
 
 func main() {
@@ -111,7 +111,7 @@ func sizesOf(file string, modules map[string]string) (map[string]float64, error)
 	return sizes, nil
 }
 
-// packageOf returns the package of a symbol: what is before the first dot after the last slash. Type parameters may have slashes, too.
+// packageOf returns the package of a symbol, which ends at the first dot after the last slash. Type parameters may have slashes, too.
 func packageOf(symbol string) string {
 	name, _, _ := strings.Cut(symbol, "[")
 	name, _, _ = strings.Cut(name, "(")

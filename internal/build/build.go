@@ -1,6 +1,6 @@
 // Package build knows from which commit, when and with which Go this program was built.
 //
-// A release (.ci/release) has commit and date from the linker, so that both are the same whoever builds it. A program that `go build` made in
+// A release (.ci/release) has commit and date from the linker, so that both are the same on each machine. A program that `go build` made in
 // a checkout has those of the version control, if the go command stamped them.
 package build
 

@@ -152,7 +152,7 @@ func (l *lister) modules() error {
 	return nil
 }
 
-// licenseFile is the name of a file with a licence, or with what a licence wants to be passed on.
+// licenseFile matches the names of files with a licence, or with a notice that a licence requires.
 var licenseFile = regexp.MustCompile(`(?i)^((un)?licen[cs]e|copying|notice|patents|copyright)([-._].*)?$`)
 
 func (l *lister) module(path, version string, folders map[string]bool) error {

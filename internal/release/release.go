@@ -112,7 +112,7 @@ var (
 // ValidVersion returns true for a semantic version without "v" and without build metadata.
 func ValidVersion(version string) bool { return versionForm.MatchString(version) }
 
-// check returns what is wrong with a manifest, so that no caller has to doubt a name or a size.
+// check returns an error for a manifest with an invalid member, so that callers can use names and sizes as they are.
 func (m *Manifest) check() error {
 	switch {
 	case m.Name != Name:
@@ -202,7 +202,7 @@ func Verify(key, file string, text, signature []byte) (version string, err error
 		return "", err
 	}
 	if !r.Verify(public, signature) {
-		return "", fmt.Errorf("%w: %s is not what was signed", ErrSignature, file)
+		return "", fmt.Errorf("%w: the content of %s differs from the signed one", ErrSignature, file)
 	}
 	words := strings.Split(s.TrustedComment, " ")
 	if len(words) != 3 || words[0] != Name || !ValidVersion(words[1]) || words[2] != file {
