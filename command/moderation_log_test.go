@@ -20,7 +20,7 @@ var unloggedCommands = map[string]string{
 	"instance document show": "reads", "instance stats": "reads", "job list": "reads", "log moderation export": "reads", "log moderation list": "reads",
 	"media bans": "reads", "media usage": "reads", "media verify": "reads", "relay list": "reads", "report list": "reads", "report show": "reads",
 	"routes": "reads", "rule list": "reads", "status list": "reads", "status show": "reads", "user export": "reads", "user invites": "reads",
-	"user list": "reads", "user show": "reads", "user tokens": "reads", "verify": "reads a backup or the data", "version": "reads", "help": "reads",
+	"user list": "reads", "user show": "reads", "user tokens": "reads", "verify": "reads a backup or the data", "version": "reads", "help": "reads", "health": "reads", "licenses": "reads",
 
 	"backup": "writes a copy", "restore": "makes the data directory, and the log with it", "serve": "runs the server", "setup": "makes the data directory",
 	"completion bash": "prints a script", "completion fish": "prints a script", "completion powershell": "prints a script", "completion zsh": "prints a script",

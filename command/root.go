@@ -11,15 +11,12 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime"
-	"runtime/debug"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"svc/app"
-	"svc/internal/toolchain"
 )
 
 // Exit codes.
@@ -86,6 +83,11 @@ type cli struct {
 	parsed     bool   // the command line was parsed without an error
 }
 
+// Tree returns all commands for the manual and the completions. Their output is discarded.
+func Tree() *cobra.Command {
+	return (&cli{terminal: newTerminal(strings.NewReader(""), io.Discard, io.Discard)}).root()
+}
+
 func (a *cli) root() *cobra.Command {
 	root := group(&cobra.Command{
 		Use:   "svc",
@@ -105,7 +107,7 @@ commands except restore work while the server runs.`,
 	root.SetVersionTemplate(versionText())
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(a.serveCommand(), a.setupCommand(), a.userCommand(), a.announcementCommand(), a.ruleCommand(), a.reportCommand(), a.statusCommand(), a.chatCommand(), a.appCommand(), a.emojiCommand(), a.relayCommand(), a.frontendCommand(), a.instanceCommand(), a.federationCommand(), a.accessCommand(), a.jobCommand(), a.mediaCommand(), a.logCommand(), a.mailCommand(),
-		a.configCommand(), a.doctorCommand(), a.dbCommand(), a.verifyCommand(), a.backupCommand(), a.restoreCommand(), a.routesCommand(), a.versionCommand())
+		a.configCommand(), a.doctorCommand(), a.dbCommand(), a.verifyCommand(), a.backupCommand(), a.restoreCommand(), a.routesCommand(), a.healthCommand(), a.licensesCommand(), a.versionCommand())
 	return root
 }
 
@@ -123,36 +125,4 @@ func group(cmd *cobra.Command) *cobra.Command {
 		return usage("unknown command %q for %q", args[0], cmd.CommandPath())
 	}
 	return cmd
-}
-
-func (a *cli) versionCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		Args:  noArgs,
-		Run:   func(*cobra.Command, []string) { fmt.Fprint(a.out, versionText()) },
-	}
-}
-
-// versionText returns the version and the build information, and a second line if an older Go than that of go.mod has built the program.
-func versionText() string {
-	var built []string
-	if info, ok := debug.ReadBuildInfo(); ok {
-		set := make(map[string]string)
-		for _, s := range info.Settings {
-			set[s.Key] = s.Value
-		}
-		if revision := set["vcs.revision"]; revision != "" {
-			built = append(built, "revision "+revision[:min(12, len(revision))])
-		}
-		if set["vcs.modified"] == "true" {
-			built = append(built, "modified")
-		}
-	}
-	built = append(built, runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH)
-	text := fmt.Sprintf("svc %s (%s)\n", app.Version, strings.Join(built, ", "))
-	if old := toolchain.Warning(runtime.Version()); old != "" {
-		text += "warning: " + old + ". " + toolchain.Advice + "\n"
-	}
-	return text
 }

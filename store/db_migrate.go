@@ -36,8 +36,8 @@ const rewritesMark = "-- rewrites\n"
 // migrations are all steps. migrations[0] makes version 1.
 var migrations = mustLoadMigrations()
 
-// schemaVersion is the version of schema.sql, kept in PRAGMA user_version.
-func schemaVersion() int { return len(migrations) }
+// SchemaVersion is the version of schema.sql, kept in PRAGMA user_version.
+func SchemaVersion() int { return len(migrations) }
 
 // hashColumnVersion is the first version that keeps the hash of its schema in meta.
 const hashColumnVersion = 2
@@ -89,7 +89,7 @@ func (w *writer) migrate(ctx context.Context, path, schema string) error {
 	if version == 0 {
 		return w.create(ctx, schema)
 	}
-	for ; version < schemaVersion(); version++ {
+	for ; version < SchemaVersion(); version++ {
 		m := migrations[version]
 		w.db.log.Info("migrating the database", "step", m.name, "to", version+1)
 		if err := w.step(ctx, path, m, version+1); err != nil {
@@ -116,7 +116,7 @@ func (w *writer) create(ctx context.Context, schema string) error {
 	now := w.db.now()
 	row := fmt.Sprintf(`INSERT INTO meta (id, worker, last_id, created_at) VALUES (1, %d, %d, %d);`,
 		newWorkerNumber(), now.UnixMilli()<<sequenceBits, now.UnixMilli())
-	if err := w.inTransaction(ctx, schema+"\n"+row, schemaVersion(), func() error { return nil }); err != nil {
+	if err := w.inTransaction(ctx, schema+"\n"+row, SchemaVersion(), func() error { return nil }); err != nil {
 		return fmt.Errorf("create database: %w", err)
 	}
 	return nil
@@ -261,9 +261,9 @@ func checkSchema(ctx context.Context, conn sqlx.QueryerContext) (version int, er
 	if version, err = userVersion(ctx, conn); err != nil {
 		return 0, err
 	}
-	if version > schemaVersion() {
+	if version > SchemaVersion() {
 		return version, fmt.Errorf("%w (schema %d, this one knows up to %d): use that version again, or restore a backup that was made before the upgrade",
-			ErrNewerDatabase, version, schemaVersion())
+			ErrNewerDatabase, version, SchemaVersion())
 	}
 	is, err := readSchema(ctx, conn)
 	if err != nil {

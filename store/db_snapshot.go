@@ -49,7 +49,7 @@ func OpenSnapshot(ctx context.Context, path string, isCopy bool) (*Snapshot, err
 }
 
 // Current returns true if the file has the schema of this program. An older one lacks columns that reads may need.
-func (s *Snapshot) Current() bool { return s.version == schemaVersion() }
+func (s *Snapshot) Current() bool { return s.version == SchemaVersion() }
 
 // storedSumVersion is the first version that has the SHA-256 of stored files. Before it, their names were that.
 const storedSumVersion = 3

@@ -113,9 +113,6 @@ func (db *DB) Columns(ctx context.Context, table string) ([]string, error) {
 // ColumnName is the name of a field's column.
 var ColumnName = columnName
 
-// SchemaVersion is the version of schema.sql.
-var SchemaVersion = schemaVersion
-
 // VersionHash returns the hash that a version of the schema must have, "" if it is not known, and that which its migrations make.
 func VersionHash(ctx context.Context, version int) (want, got string, err error) {
 	is, err := schemaOf(ctx, version)
@@ -133,7 +130,7 @@ func SchemaOf(ctx context.Context, path string) (hash, text string, differences 
 	if err != nil {
 		return "", "", nil, err
 	}
-	want, err := schemaOf(ctx, schemaVersion())
+	want, err := schemaOf(ctx, SchemaVersion())
 	if err != nil {
 		return "", "", nil, err
 	}
@@ -156,7 +153,7 @@ func AddMigration(ctx context.Context, name, sql, wrong string) (remove func(), 
 	before := migrations
 	migrations = append(migrations[:len(before):len(before)], migration{name: name, sql: sql, rewrites: strings.HasPrefix(sql, rewritesMark)})
 	remove = func() { migrations = before }
-	is, err := schemaOf(ctx, schemaVersion())
+	is, err := schemaOf(ctx, SchemaVersion())
 	migrations[len(before)].hash = cmp.Or(wrong, is.hash())
 	return remove, err
 }

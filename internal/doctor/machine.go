@@ -44,7 +44,7 @@ func checkMail(ctx context.Context, d *doctor) Result {
 func diskSpace(dir string) (free, total uint64, err error) {
 	var s syscall.Statfs_t
 	err = syscall.Statfs(dir, &s)
-	return s.Bavail * uint64(s.Bsize), s.Blocks * uint64(s.Bsize), err
+	return uint64(max(0, s.Bavail)) * uint64(s.Bsize), s.Blocks * uint64(s.Bsize), err // FreeBSD: negative below the reserve
 }
 
 func checkDisk(_ context.Context, d *doctor) Result {
@@ -163,7 +163,7 @@ func maxOpenFiles() uint64 {
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		return 0
 	}
-	return limit.Cur
+	return uint64(limit.Cur) // FreeBSD: signed
 }
 
 func checkOpenFiles(_ context.Context, d *doctor) Result {
