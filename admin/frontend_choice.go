@@ -50,7 +50,7 @@ func (f *Frontends) Use(ctx context.Context, use FrontendUse) (*FrontendChoice, 
 		return choice, nil
 	}
 	_, err := f.staff.changeSettings(ctx, func(_ *store.Tx, u *settingUpdate) error {
-		if use.Version == chosenFrontend(st.file, use.Admin) {
+		if use.Version == chosenFrontend(st.file(), use.Admin) {
 			row := SettingChange{Group: st.text(frontendRow.Group), Key: st.text(frontendRow.Key), Delete: true, Subkeys: []string{":" + key}}
 			return u.add(row)
 		}

@@ -21,8 +21,8 @@ var allHostRules = append(slices.Clone(config.HostRules), config.AcceptOnlyHosts
 // overlay returns the settings of the file, overlaid with rows of the database. If settings may not be there, only the chosen front ends
 // and the lists of hosts count; the latter are added to those of the file.
 func (s *Settings) overlay(rows []dbconfig.Row) (*config.Config, error) {
-	if s.file.Instance.ConfigurableFromDatabase {
-		return dbconfig.Apply(s.file, rows)
+	if s.file().Instance.ConfigurableFromDatabase {
+		return dbconfig.Apply(s.file(), rows)
 	}
 	var lists []dbconfig.Row
 	for _, row := range rows {
@@ -38,12 +38,12 @@ func (s *Settings) overlay(rows []dbconfig.Row) (*config.Config, error) {
 		}
 	}
 	if len(lists) == 0 {
-		return s.file, nil
+		return s.file(), nil
 	}
-	next, err := dbconfig.Apply(s.file, lists)
+	next, err := dbconfig.Apply(s.file(), lists)
 	stored := false // the database has hosts for SimplePolicy
 	for _, rule := range allHostRules {
-		union := slices.Clone(s.file.HostList(rule))
+		union := slices.Clone(s.file().HostList(rule))
 		for _, h := range next.HostList(rule) {
 			if !listsHost(union, h.Host) {
 				union = append(union, h)
@@ -107,8 +107,8 @@ func (s *Settings) putHosts(u *settingUpdate, now, next *config.Config) error {
 		if slices.Equal(now.HostList(rule), list) {
 			continue
 		}
-		if !s.file.Instance.ConfigurableFromDatabase {
-			for _, h := range s.file.HostList(rule) {
+		if !s.file().Instance.ConfigurableFromDatabase {
+			for _, h := range s.file().HostList(rule) {
 				if !listsHost(list, h.Host) {
 					return errs.Invalid("%s is in the list %s.%s of the settings file: remove it there", h.Host, group, key)
 				}
@@ -116,7 +116,7 @@ func (s *Settings) putHosts(u *settingUpdate, now, next *config.Config) error {
 		}
 		u.set(next, group, key)
 	}
-	if simple && s.file.Instance.ConfigurableFromDatabase && !slices.Contains(next.MRF.Policies, simplePolicy) {
+	if simple && s.file().Instance.ConfigurableFromDatabase && !slices.Contains(next.MRF.Policies, simplePolicy) {
 		enableSimplePolicy(next)
 		u.set(next, "mrf", "policies")
 	}

@@ -28,7 +28,7 @@ func (s *Service) changeSettings(
 		if err != nil {
 			return err
 		}
-		u = &settingUpdate{codec: st.codec, file: st.file, rows: rows, updated: changed, removed: removed}
+		u = &settingUpdate{codec: st.codec, file: st.file(), rows: rows, updated: changed, removed: removed}
 		if err := change(tx, u); err != nil {
 			return err
 		}

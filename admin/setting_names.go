@@ -98,7 +98,7 @@ func (s *Service) SettingStates() *SettingStates {
 	s.stored.mu.Lock()
 	values := s.stored.next.Values()
 	s.stored.mu.Unlock()
-	states := &SettingStates{s.stored.file.Instance.ConfigurableFromDatabase, make([]SettingState, len(values))}
+	states := &SettingStates{s.stored.file().Instance.ConfigurableFromDatabase, make([]SettingState, len(values))}
 	for i, v := range values {
 		states.Settings[i] = SettingState{
 			Name: v.Name(), Description: v.Description, Kind: string(v.Kind), Size: v.Size, Value: v.Value, Default: v.Default, Changed: v.Changed,
@@ -115,7 +115,7 @@ func (s *Service) ResetSetting(ctx context.Context, name string) (*SettingText, 
 	if err != nil {
 		return nil, err
 	}
-	inFile, err := s.stored.file.Get(setting.Group, setting.Key)
+	inFile, err := s.stored.file().Get(setting.Group, setting.Key)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"svc/internal/config"
 	"svc/internal/dbconfig"
@@ -21,7 +22,7 @@ var ErrSettingsFileOnly = errs.BadRequest("You must enable configurable_from_dat
 
 // Settings is the settings of a running server, those of the file overlaid with those in the database.
 type Settings struct {
-	file    *config.Config
+	inFile  atomic.Pointer[config.Config]
 	live    *config.Live
 	codec   dbconfig.Codec
 	restart func()
@@ -31,7 +32,11 @@ type Settings struct {
 	next    *config.Config
 	started []dbconfig.Row // the rows at the start
 	waiting pending
+	later   []string // settings that have changed in the file since the start, and take effect after a restart
 }
+
+// file returns the settings of the file.
+func (s *Settings) file() *config.Config { return s.inFile.Load() }
 
 // pending are the changes since the start that take effect after a restart.
 type pending struct {
@@ -44,7 +49,9 @@ func (p pending) any() bool { return len(p.settings)+len(p.rows) > 0 }
 // NewSettings returns the settings of the file. restart restarts the server. changed is called after a change, for what cannot read the
 // settings at each use.
 func NewSettings(file *config.Config, live *config.Live, restart func(), changed func(before, now *config.Config)) *Settings {
-	return &Settings{file: file, live: live, codec: dbconfig.Codec{Name: file.API.Name}, restart: restart, changed: changed, next: file}
+	s := &Settings{live: live, codec: dbconfig.Codec{Name: file.API.Name}, restart: restart, changed: changed, next: file}
+	s.inFile.Store(file)
+	return s
 }
 
 // SettingRows are the settings in a database, which a server has open or a command only reads.
@@ -65,7 +72,7 @@ func (s *Settings) Load(ctx context.Context, db SettingRows) (invalid, err error
 	}
 	next, invalid := s.overlay(rows)
 	if invalid != nil && next.Validate() != nil {
-		next = s.file
+		next = s.file()
 	}
 	s.next, s.started = next, rows
 	s.live.Store(next)
@@ -119,7 +126,7 @@ func (s *Service) NeedsRestart() bool {
 
 // Restart restarts the server. It returns before that.
 func (s *Service) Restart(ctx context.Context) error {
-	if !s.stored.file.Instance.ConfigurableFromDatabase {
+	if !s.stored.file().Instance.ConfigurableFromDatabase {
 		return ErrSettingsFileOnly
 	}
 	err := s.db.Update(ctx, func(tx *store.Tx) error { return s.record(ctx, tx, "restart", "restarted the server", nil) })
@@ -132,7 +139,7 @@ func (s *Service) Restart(ctx context.Context) error {
 // StoredSettings lists the settings in the database, or with all, all settings as they are in effect, or will be after a restart.
 // Secrets are masked.
 func (s *Service) StoredSettings(ctx context.Context, all bool) (*SettingList, error) {
-	if !s.stored.file.Instance.ConfigurableFromDatabase {
+	if !s.stored.file().Instance.ConfigurableFromDatabase {
 		return nil, ErrSettingsFileOnly
 	}
 	stored, err := s.db.SettingRows(ctx)
@@ -183,7 +190,7 @@ func (s *Service) SaveSettings(ctx context.Context, changes []SettingChange) (*S
 func (s *Service) saveSettings(ctx context.Context, changes []SettingChange) (list *SettingList, restart bool, err error) {
 	st := s.stored
 	switch {
-	case !st.file.Instance.ConfigurableFromDatabase:
+	case !st.file().Instance.ConfigurableFromDatabase:
 		return nil, false, ErrSettingsFileOnly
 	case len(changes) > maxSettingChanges:
 		return nil, false, errs.BadRequest("A request can change %d settings at most", maxSettingChanges)
@@ -220,14 +227,14 @@ func (s *Service) saveSettings(ctx context.Context, changes []SettingChange) (li
 
 // waits returns which of the changes since the start take effect after a restart. restart are settings that differ from those in force.
 func (s *Settings) waits(restart []string, rows []dbconfig.Row) pending {
-	p := pending{settings: restart}
+	p := pending{settings: slices.Concat(s.later, restart)}
 	for _, row := range rows {
-		if dbconfig.NeedsRestart(s.file, row.RowKey, valueOf(s.started, row.RowKey), row.Value) {
+		if dbconfig.NeedsRestart(s.file(), row.RowKey, valueOf(s.started, row.RowKey), row.Value) {
 			p.rows = append(p.rows, row.RowKey)
 		}
 	}
 	for _, row := range s.started {
-		if valueOf(rows, row.RowKey) == nil && dbconfig.NeedsRestart(s.file, row.RowKey, row.Value, nil) {
+		if valueOf(rows, row.RowKey) == nil && dbconfig.NeedsRestart(s.file(), row.RowKey, row.Value, nil) {
 			p.rows = append(p.rows, row.RowKey)
 		}
 	}

@@ -96,6 +96,7 @@ type Server struct {
 	backupRooms backupRooms
 	restarts    chan struct{} // has an element when a restart was requested
 	running     atomic.Bool   // Run was called
+	manager     serviceManager
 }
 
 // New opens the data directory of the settings and assembles a server on it. It starts no background work: see Run. The error wraps
@@ -104,7 +105,7 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s = &Server{Settings: c, Live: config.NewLive(c), version: cmp.Or(o.Version, Version), log: o.Log, level: o.LogLevel, restarts: make(chan struct{}, 1)}
+	s = &Server{Settings: c, Live: config.NewLive(c), version: cmp.Or(o.Version, Version), log: o.Log, level: o.LogLevel, restarts: make(chan struct{}, 1), manager: serviceManager{o.Log}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Close())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"os"
 	"strings"
 
 	"svc/internal/config"
@@ -15,8 +16,11 @@ func NewLog(c *config.Config, w io.Writer) (*slog.Logger, *slog.LevelVar) {
 	level := new(slog.LevelVar)
 	level.Set(logLevel(c.Log.Level))
 	options := &slog.HandlerOptions{Level: level}
-	if c.Log.Format == config.LogJSON {
+	switch {
+	case c.Log.Format == config.LogJSON:
 		return slog.New(withoutRepetitions(slog.NewJSONHandler(w, options))), level
+	case w == io.Writer(os.Stderr) && toJournal():
+		return slog.New(withoutRepetitions(newJournalHandler(w, level))), level
 	}
 	return slog.New(withoutRepetitions(slog.NewTextHandler(w, options))), level
 }

@@ -1,6 +1,8 @@
 package app
 
 import (
+	"github.com/coreos/go-systemd/v22/daemon"
+
 	"context"
 	"errors"
 	"sync"
@@ -62,7 +64,13 @@ func (s *Server) Run(ctx context.Context, settingsFile string) error {
 	}
 
 	s.running.Store(true)
-	defer context.AfterFunc(ctx, func() { s.log.Info("stopping") })()
+	s.manager.notify(daemon.SdNotifyReady)
+	defer context.AfterFunc(ctx, func() {
+		s.log.Info("stopping")
+		if !restart.Load() {
+			s.manager.notify(daemon.SdNotifyStopping)
+		}
+	})()
 	var background sync.WaitGroup
 	background.Go(func() { s.Worker.Run(ctx) })
 	background.Go(func() {
@@ -76,6 +84,7 @@ func (s *Server) Run(ctx context.Context, settingsFile string) error {
 	if s.Settings.Federation.Enabled {
 		background.Go(func() { s.Federation.Run(ctx) })
 	}
+	background.Go(func() { s.manager.watch(ctx, s.DB) })
 	background.Go(func() { s.runHousekeeping(ctx) })
 	background.Go(func() { s.Admin.KeepStorageLimits(ctx) })
 	background.Go(func() { s.Admin.ScheduleBackups(ctx, settingsFile) })

@@ -1,7 +1,13 @@
 package command
 
 import (
+	"context"
 	"errors"
+	"log/slog"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -13,7 +19,8 @@ func (a *cli) serveCommand() *cobra.Command {
 		Use:   "serve",
 		Short: "Run the server",
 		Long: `Run the server until SIGTERM or SIGINT. Then it accepts no new requests, finishes the ones in progress and exits within ten
-seconds; a second signal ends it immediately.
+seconds; a second signal ends it immediately. On SIGHUP it reads the settings file again, unless it runs in a terminal: what needs a restart is
+named in the log.
 
 Without settings it listens on 127.0.0.1:4000 with its data in ./data. As long as there is no administrator, the log shows a
 link to create one.`,
@@ -28,13 +35,17 @@ link to create one.`,
 			if file != "" {
 				log.Info("settings loaded", "file", file)
 			}
+			log.Info("starting", "version", app.Version, "data", c.Data.Dir)
 			for {
 				app.LimitMemory(c, log)
 				server, err := app.New(cmd.Context(), c, app.Options{Schema: a.schema, Log: log, LogLevel: level})
 				if err != nil {
 					return err
 				}
-				err = errors.Join(server.Run(cmd.Context(), file), server.Close())
+				end := a.reloadOnHangup(cmd.Context(), server, log)
+				err = server.Run(cmd.Context(), file)
+				end()
+				err = errors.Join(err, server.Close())
 				if !errors.Is(err, app.ErrRestart) {
 					return err
 				}
@@ -46,5 +57,40 @@ link to create one.`,
 				}
 			}
 		},
+	}
+}
+
+// reloadOnHangup makes a server read its settings file again on SIGHUP, until end is called. In a terminal SIGHUP means that the terminal is
+// closed, which ends the server.
+func (a *cli) reloadOnHangup(ctx context.Context, server *app.Server, log *slog.Logger) (end func()) {
+	if _, is := isTerminal(a.in); is {
+		return func() {}
+	}
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	ctx, cancel := context.WithCancel(ctx)
+	var reloads sync.WaitGroup
+	reloads.Go(func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-hangups:
+			}
+			c, file, err := app.LoadSettings(a.configFile)
+			switch {
+			case err != nil:
+				log.Error("the settings file is not valid: the previous settings are still in effect", "err", err)
+			case file == "":
+				log.Warn("there is no settings file to read again")
+			default:
+				server.Reload(ctx, c)
+			}
+		}
+	})
+	return func() {
+		signal.Stop(hangups)
+		cancel()
+		reloads.Wait()
 	}
 }

@@ -72,6 +72,17 @@ func (v *View[T]) Load() *T {
 	return &d.value
 }
 
+// Differences returns the names of the settings that differ.
+func Differences(a, b *Config) (names []string) {
+	others := b.settings()
+	for i, s := range a.settings() {
+		if !reflect.DeepEqual(s.field.get(), others[i].field.get()) {
+			names = append(names, s.Name())
+		}
+	}
+	return names
+}
+
 // Reload returns a copy of c that has those settings of next that take effect at once, and the names of the settings that differ and
 // need a restart. Both must be valid.
 func (c *Config) Reload(next *Config) (now *Config, restart []string) {
