@@ -151,7 +151,7 @@ func (s *Service) backUp(ctx context.Context, job store.BackUpServer) error {
 	tell := reason != "" && !state.Notified
 	state.Notified = reason != ""
 	if reason != "" {
-		s.log.Error("the scheduled backup is not as it should be: "+reason, "see", "svc doctor")
+		s.log.Error("the scheduled backup has failed, or lacks uploads: "+reason, "see", "svc doctor")
 	}
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		if tell {

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"svc/admin"
+	"svc/federation"
 	"svc/internal/config"
 	"svc/internal/doctor"
 	"svc/internal/keys"
@@ -63,7 +64,7 @@ func (s *Server) DoctorConfig() doctor.Config {
 	c := s.Live.Load()
 	config := doctor.Config{
 		Settings: c, Now: s.DB.Now, Secret: server.DoctorSecret(s.Keys), CheckKeys: s.checkKeys, Condition: s.whyUnwritable, QuickCheck: s.DB.QuickCheck, CheckMail: mailCheck(c),
-		Backups: s.backups,
+		Backups: s.backups, Parked: s.parked,
 	}
 	if c.Federation.Enabled {
 		config.Sign = s.Federation.Operator.SignOwn
@@ -102,6 +103,29 @@ func (s *Server) checkKeys(ctx context.Context) error {
 		return fmt.Errorf("the keys are not those of the database: %w", err)
 	}
 	return nil
+}
+
+// parked counts the jobs and deliveries that were given up.
+func (s *Server) parked(ctx context.Context) (*doctor.Parked, error) {
+	p := new(doctor.Parked)
+	jobs, err := s.DB.JobCounts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, j := range jobs {
+		p.Jobs += j.Parked
+	}
+	queue, err := s.Federation.Operator.QueueStatus(ctx, federation.QueueQuery{})
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range queue.Hosts {
+		if h.Parked > 0 {
+			p.Deliveries += h.Parked
+			p.Hosts++
+		}
+	}
+	return p, nil
 }
 
 // backups returns the backups in the folder of the server, and the problem of the scheduled ones.

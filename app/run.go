@@ -85,6 +85,7 @@ func (s *Server) Run(ctx context.Context, settingsFile string) error {
 		background.Go(func() { s.Federation.Run(ctx) })
 	}
 	background.Go(func() { s.manager.watch(ctx, s.DB) })
+	background.Go(func() { s.runDoctor(ctx) })
 	background.Go(func() { s.runHousekeeping(ctx) })
 	background.Go(func() { s.Admin.KeepStorageLimits(ctx) })
 	background.Go(func() { s.Admin.ScheduleBackups(ctx, settingsFile) })

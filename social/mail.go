@@ -71,6 +71,12 @@ func (s *Service) MailBackupFailedIn(ctx context.Context, tx *store.Tx, reason s
 	return s.sendMail(ctx, tx, store.SendMail{Mail: store.MailBackupFailed, Values: map[string]string{"reason": reason}})
 }
 
+// MailDoctorIn sends the staff a mail about checks of the server: those that see something worse than before, and those that are well again. Both
+// are lines of text, "" for none.
+func (s *Service) MailDoctorIn(ctx context.Context, tx *store.Tx, worse, well string) error {
+	return s.sendMail(ctx, tx, store.SendMail{Mail: store.MailDoctor, Values: map[string]string{"worse": worse, "well": well}})
+}
+
 // MailStorageFullIn sends the staff a mail that files are refused for lack of storage.
 func (s *Service) MailStorageFullIn(ctx context.Context, tx *store.Tx, reason string) error {
 	return s.sendMail(ctx, tx, store.SendMail{Mail: store.MailStorageFull, Values: map[string]string{"reason": reason}})

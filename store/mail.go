@@ -17,6 +17,7 @@ const (
 	MailNewReport       MailKind = "new_report"       // to staff; values: report_id
 	MailStorageFull     MailKind = "storage_full"     // to staff; values: reason
 	MailBackupFailed    MailKind = "backup_failed"    // to staff: scheduled backups of the server fail; values: reason
+	MailDoctor          MailKind = "doctor"           // to staff: checks of the server; values: worse and well, texts of several lines
 	MailInvite          MailKind = "invite"           // to an address; values: path of the link
 	MailBackupReady     MailKind = "backup_ready"     // values: link of the archive
 	MailNewSignIn       MailKind = "new_sign_in"      // from a new network; values: network, app, time
@@ -24,7 +25,7 @@ const (
 
 // ToStaff returns true for mail that each admin and moderator gets.
 func (k MailKind) ToStaff() bool {
-	return k == MailNewRegistration || k == MailNewReport || k == MailStorageFull || k == MailBackupFailed
+	return k == MailNewRegistration || k == MailNewReport || k == MailStorageFull || k == MailBackupFailed || k == MailDoctor
 }
 
 // SendMail is the job that sends one mail. It holds no secrets: links with a one-time token get their token when the mail is sent.

@@ -34,6 +34,7 @@ type Config struct {
 	MediaProxy MediaProxy
 	Storage    Storage
 	Backup     Backup
+	Doctor     Doctor
 	Emoji      Emoji
 	Cards      Cards
 	Federation Federation
@@ -280,6 +281,13 @@ type Backup struct {
 	Schedule time.Duration // between two; 0: none
 	Keep     int
 	Dir      string // "": backups/ in the data directory
+}
+
+// Doctor configures the checks of svc doctor that the server makes by itself.
+type Doctor struct {
+	Schedule time.Duration // between two; 0: none
+	Mail     bool
+	Webhook  string
 }
 
 // Emoji configures the custom emoji of folders without a pack.json.

@@ -10,6 +10,7 @@ const (
 	minStorage = 256 << 20
 
 	minBackupSchedule = time.Minute
+	minDoctorSchedule = time.Hour
 )
 
 func (c *Config) storageSettings() section {
@@ -30,6 +31,30 @@ func (c *Config) storageSettings() section {
 			Description: `Remote posts that arrived later than this are never deleted to make room.`},
 		{Key: "remote_posts_max_age", field: duration(&c.Storage.RemotePostsMaxAge, 0, 0, maxDays*day),
 			Description: `Remote posts older than this are deleted even if there is room, unless a local account has reacted to them. "0s" keeps them.`},
+	}}
+}
+
+// webhookAddress is webAddress, and takes the mask of output, so that masked settings are valid.
+func webhookAddress(s string) error {
+	if s == SecretMask {
+		return nil
+	}
+	return webAddress(s)
+}
+
+func (c *Config) doctorSettings() section {
+	return section{"doctor", "The checks of svc doctor, which the server makes by itself. What is new since the last time is in the log.", []Setting{
+		{Key: "schedule", field: duration(&c.Doctor.Schedule, day, 0, 366*day, func(d time.Duration) error {
+			if d > 0 && d < minDoctorSchedule {
+				return fmt.Errorf("must be 0s, or at least %s", minDoctorSchedule)
+			}
+			return nil
+		}), Description: `Time between two runs of all checks. "0s": none.`, Suggestions: []any{"24h", "7d"}},
+		{Key: "mail", field: boolean(&c.Doctor.Mail, true),
+			Description: "Mail to admins and moderators what has become worse or is well again, if the server sends mail."},
+		{Key: "webhook", field: text(&c.Doctor.Webhook, "", optional(webhookAddress)), Secret: true,
+			Description: "URL to which the same is sent by POST, as a JSON object with a text. It may be an address in a private network. Empty: none.",
+			Suggestions: []any{"https://chat.example.org/hooks/svc"}},
 	}}
 }
 

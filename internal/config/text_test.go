@@ -78,7 +78,7 @@ func TestShow(t *testing.T) {
 	if text := Show(c); !strings.Contains(text, "\npassword = \"\"\n") {
 		t.Error("Show masks a secret that is not set")
 	}
-	const secret = "correct horse"
+	const secret = "https://correct.example/horse" // valid for all
 	for _, s := range Settings() {
 		if s.Secret {
 			if err := c.Set(s.Group, s.Key, secret); err != nil {
@@ -100,7 +100,7 @@ func TestShow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Mail.Password, c.Translation.APIKey = SecretMask, SecretMask
+	c.Mail.Password, c.Translation.APIKey, c.Doctor.Webhook = SecretMask, SecretMask, SecretMask
 	if !reflect.DeepEqual(shown, c) {
 		t.Errorf("got %+v\nwant %+v", shown, c)
 	}

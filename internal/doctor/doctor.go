@@ -40,6 +40,8 @@ type Result struct {
 	Status Status `json:"status"`
 	Seen   string `json:"seen"`
 	Advice string `json:"advice,omitempty"` // what to do
+
+	NotChecked bool `json:"not_checked,omitempty"` // another check reports why
 }
 
 // Report has the results in the order of the table of checks.
@@ -74,6 +76,14 @@ type Config struct {
 	QuickCheck func(ctx context.Context) (problem string, err error)         // of the database
 	CheckMail  func(ctx context.Context) error                               // connects to the mail server and signs in
 	Backups    func(ctx context.Context) (*Backups, error)                   // in the folder of backups
+	Parked     func(ctx context.Context) (*Parked, error)                    // what was given up; nil: not known
+}
+
+// Parked is what was given up after its last attempt.
+type Parked struct {
+	Jobs       int
+	Deliveries int
+	Hosts      int // of these deliveries
 }
 
 // Backups are the complete backups of a server.
@@ -106,6 +116,7 @@ var checks = []struct {
 	{"wal", checkWAL},
 	{"keys", checkKeys},
 	{"backups", checkBackups},
+	{"jobs", checkParked},
 	{"open files", checkOpenFiles},
 	{"socket", checkSocket},
 	{"go", checkGo},
@@ -199,4 +210,8 @@ func failure(advice, format string, args ...any) Result {
 }
 
 // notChecked is the result of a check whose precondition is missing, which another check reports.
-func notChecked(because string) Result { return warning("", "not checked: %s", because) }
+func notChecked(because string) Result {
+	r := warning("", "not checked: %s", because)
+	r.NotChecked = true
+	return r
+}

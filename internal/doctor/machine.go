@@ -158,6 +158,25 @@ func checkBackups(ctx context.Context, d *doctor) Result {
 	}
 }
 
+func checkParked(ctx context.Context, d *doctor) Result {
+	if d.Parked == nil {
+		return notChecked("the data directory cannot be opened")
+	}
+	p, err := d.Parked(ctx)
+	switch {
+	case err != nil:
+		return notChecked(err.Error())
+	case p.Jobs > 0 && p.Deliveries > 0:
+		return warning("Look at svc job list and svc federation deliveries --failed; retry or drop them.",
+			"given up after the last attempt: %d jobs, %d deliveries to %d servers", p.Jobs, p.Deliveries, p.Hosts)
+	case p.Jobs > 0:
+		return warning("Look at svc job list; svc job retry runs them again.", "given up after the last attempt: %d jobs", p.Jobs)
+	case p.Deliveries > 0:
+		return warning("Look at svc federation deliveries --failed; svc federation retry tries again.", "given up after the last attempt: %d deliveries to %d servers", p.Deliveries, p.Hosts)
+	}
+	return ok("no job and no delivery was given up")
+}
+
 func maxOpenFiles() uint64 {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {

@@ -126,7 +126,7 @@ func isDue(kind store.MailKind, user *store.User) bool {
 		return user.ApprovedAt == nil
 	case store.MailAddressChange:
 		return user.PendingEmail != ""
-	case store.MailNewRegistration, store.MailNewReport, store.MailStorageFull, store.MailBackupFailed:
+	case store.MailNewRegistration, store.MailNewReport, store.MailStorageFull, store.MailBackupFailed, store.MailDoctor:
 		return user.CanSignIn() && user.Staff()
 	}
 	return user.CanSignIn()
