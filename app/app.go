@@ -96,6 +96,7 @@ type Server struct {
 	backupRooms backupRooms
 	restarts    chan struct{} // has an element when a restart was requested
 	running     atomic.Bool   // Run was called
+	stopping    atomic.Bool   // Run is about to end
 	manager     serviceManager
 }
 
@@ -193,6 +194,7 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 		Frontends:  s.Frontends,
 		Documents:  s.Documents,
 		Doctor:     s.examine,
+		Ready:      s.ready,
 		Outbound:   outbound,
 		Metrics:    requests,
 		Memory:     s.Memory,

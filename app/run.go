@@ -66,6 +66,7 @@ func (s *Server) Run(ctx context.Context, settingsFile string) error {
 	s.running.Store(true)
 	s.manager.notify(daemon.SdNotifyReady)
 	defer context.AfterFunc(ctx, func() {
+		s.stopping.Store(true)
 		s.log.Info("stopping")
 		if !restart.Load() {
 			s.manager.notify(daemon.SdNotifyStopping)
@@ -100,6 +101,9 @@ func (s *Server) Run(ctx context.Context, settingsFile string) error {
 	}
 	return err
 }
+
+// ready returns false once Run is about to end. Before Run nobody can ask.
+func (s *Server) ready() bool { return !s.stopping.Load() }
 
 // restart makes Run end with ErrRestart. Requests that are being answered are finished first.
 func (s *Server) restart() {

@@ -38,8 +38,10 @@ func TestServiceManager(t *testing.T) {
 	}
 	s := p.start()
 	wait("READY=1")
-	if status, _ := p.get("/health", ""); status != 200 {
-		t.Errorf("it says that it is ready, but /health answers %d", status)
+	for _, path := range []string{"/health", "/ready"} {
+		if status, _ := p.get(path, ""); status != 200 {
+			t.Errorf("it says that it is ready, but %s answers %d", path, status)
+		}
 	}
 	wait("WATCHDOG=1")
 	wait("WATCHDOG=1") // again and again

@@ -51,6 +51,11 @@ func wantState(t *testing.T, srv *apptest.Server, state store.State, status int)
 		t.Errorf("the health check says %v, healthy %v; want %s", o.At("database"), o.At("healthy"), state)
 	}
 	srv.As(nil).Get("/health").Want(status)
+	ready := 200 // it serves what there is
+	if state == store.Failed {
+		ready = 503
+	}
+	srv.As(nil).Get("/ready").Want(ready)
 }
 
 // TestFullDisk fills the disk of a running server: posts are read, nothing is stored, the health check says so, posts can be deleted, and

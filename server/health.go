@@ -20,6 +20,7 @@ func (h *healthChecker) routes() rest.Routes {
 	return rest.Routes{
 		"GET /api/v1/svc/healthcheck": {rest.Anonymous.Answers("object").WhenClosed(), h.show},
 		"GET /health":                 {rest.Anonymous.WhenClosed(), h.showPlain},
+		"GET /ready":                  {rest.Anonymous.WhenClosed(), h.showReady},
 	}
 }
 
@@ -83,6 +84,12 @@ func (h *healthChecker) show(r *rest.Request) (any, error) {
 // showPlain is show for load balancers, which read the status only.
 func (h *healthChecker) showPlain(r *rest.Request) (any, error) {
 	return plainHealth{h.result(r.Context()).err == nil && h.DB.Condition().State == store.Writable}, nil
+}
+
+// showReady says whether requests should be sent here: not before the start is complete, and not once the server stops. It reads nothing, so that
+// it can be asked often. A server that stores nothing is ready, because it serves what there is.
+func (h *healthChecker) showReady(*rest.Request) (any, error) {
+	return plainHealth{h.Ready() && h.DB.Condition().State != store.Failed}, nil
 }
 
 type plainHealth struct{ healthy bool }

@@ -75,6 +75,7 @@ type Config struct {
 	Frontends  *admin.Frontends
 	Documents  *admin.Documents
 	Doctor     func(context.Context) *doctor.Report // runs the checks of svc doctor
+	Ready      func() bool                          // whether requests should be sent here
 	Metrics    *rest.Metrics                        // nil: requests are not measured
 	Memory     *limit.Bytes                         // for large answers; nil: no limit
 	Bodies     int64                                // bytes of memory for bodies of requests; 0: 32 MiB
