@@ -17,7 +17,7 @@ func (a *cli) dbCommand() *cobra.Command {
 		Use:   "db",
 		Short: "Check, measure and clean up the database",
 	})
-	cmd.AddCommand(a.dbCheckCommand(), a.dbStatsCommand(),
+	cmd.AddCommand(a.dbCheckCommand(), a.dbStatsCommand(), a.dbSalvageCommand(),
 		a.dbChangeCommand("prune", "Delete what the daily clean-up deletes, now", `Delete now what the server deletes every day: expired tokens, old entries of queues and logs, and what of other servers nothing refers to;
 with storage.remote_posts_max_age also old posts of other servers that no local account has a part in. "svc db vacuum" then makes the file smaller.`, app.PruneDatabase),
 		a.dbChangeCommand("vacuum", "Return the space of deleted rows to the file system", `Return the space of deleted rows to the file system and update the statistics of the query planner. It runs in small steps, so that the
