@@ -105,7 +105,7 @@ func (s *Server) checkKeys(ctx context.Context) error {
 	return nil
 }
 
-// parked counts the jobs and deliveries that were given up.
+// parked counts the parked jobs and deliveries.
 func (s *Server) parked(ctx context.Context) (*doctor.Parked, error) {
 	p := new(doctor.Parked)
 	jobs, err := s.DB.JobCounts(ctx)

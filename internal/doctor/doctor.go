@@ -76,10 +76,10 @@ type Config struct {
 	QuickCheck func(ctx context.Context) (problem string, err error)         // of the database
 	CheckMail  func(ctx context.Context) error                               // connects to the mail server and signs in
 	Backups    func(ctx context.Context) (*Backups, error)                   // in the folder of backups
-	Parked     func(ctx context.Context) (*Parked, error)                    // what was given up; nil: not known
+	Parked     func(ctx context.Context) (*Parked, error)                    // jobs and deliveries after their last attempt; nil: not known
 }
 
-// Parked is what was given up after its last attempt.
+// Parked counts the jobs and deliveries that are kept after their last attempt.
 type Parked struct {
 	Jobs       int
 	Deliveries int

@@ -168,13 +168,13 @@ func checkParked(ctx context.Context, d *doctor) Result {
 		return notChecked(err.Error())
 	case p.Jobs > 0 && p.Deliveries > 0:
 		return warning("Look at svc job list and svc federation deliveries --failed; retry or drop them.",
-			"given up after the last attempt: %d jobs, %d deliveries to %d servers", p.Jobs, p.Deliveries, p.Hosts)
+			"parked after the last attempt: %d jobs, %d deliveries to %d servers", p.Jobs, p.Deliveries, p.Hosts)
 	case p.Jobs > 0:
-		return warning("Look at svc job list; svc job retry runs them again.", "given up after the last attempt: %d jobs", p.Jobs)
+		return warning("Look at svc job list; svc job retry runs them again.", "parked after the last attempt: %d jobs", p.Jobs)
 	case p.Deliveries > 0:
-		return warning("Look at svc federation deliveries --failed; svc federation retry tries again.", "given up after the last attempt: %d deliveries to %d servers", p.Deliveries, p.Hosts)
+		return warning("Look at svc federation deliveries --failed; svc federation retry tries again.", "parked after the last attempt: %d deliveries to %d servers", p.Deliveries, p.Hosts)
 	}
-	return ok("no job and no delivery was given up")
+	return ok("no job and no delivery is parked")
 }
 
 func maxOpenFiles() uint64 {
