@@ -138,7 +138,7 @@ func VerifyData(ctx context.Context, o VerifyOptions) (*Verification, error) {
 	}
 	path := filepath.Join(o.DataDir, store.File)
 	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
-		return nil, fmt.Errorf("%w in %s", ErrNoDatabase, o.DataDir)
+		return nil, NoDatabase(o.DataDir)
 	}
 	files, err := media.OpenToCheck(filepath.Join(o.DataDir, mediaDir))
 	if err != nil {

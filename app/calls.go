@@ -308,12 +308,11 @@ func (c Call[A, R]) Do(ctx context.Context, settings *config.Config, o Options, 
 	}
 }
 
-// DoHere performs the operation in this process. Except for CreateUser, the data directory must contain a database.
+// DoHere performs the operation in this process. The data directory must contain a database: only the server and its set-up make one, so
+// that a command in a wrong folder does not.
 func (c Call[A, R]) DoHere(ctx context.Context, settings *config.Config, o Options, args A) (result R, err error) {
-	if c.name != CreateUser.name {
-		if err := checkDatabase(settings); err != nil {
-			return result, err
-		}
+	if err := checkDatabase(settings); err != nil {
+		return result, err
 	}
 	s, err := New(ctx, settings, o)
 	if err != nil {

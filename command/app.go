@@ -45,6 +45,9 @@ func (a *cli) appCreateCommand() *cobra.Command {
 		Example: "  svc app create --name \"Our app\" --redirect-uri https://app.example.org/signed-in",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if f.name == "" || f.redirects == "" {
+				return usage("an app needs a name and an address to return to: --name NAME --redirect-uri URI")
+			}
 			created, err := perform(cmd.Context(), a, app.CreateApp, admin.AppChange{
 				Name: &f.name, RedirectURIs: &f.redirects, Scopes: f.scopes, Website: &f.website, Trusted: &f.trusted,
 			})
