@@ -320,8 +320,8 @@ func (v *verifier) media(rows social.MediaRows, current bool, files social.Media
 // MediaFinding returns the finding for a problem of an upload.
 func MediaFinding(p *social.MediaProblem) *Finding {
 	f := &Finding{Part: PartMedia, Kind: p.Kind, What: p.File, Repaired: p.Repaired, Harmless: p.Kind == social.UnusedFile}
-	if p.Media != nil {
-		f.Detail = fmt.Sprintf("of upload %s", p.Media)
+	if p.MediaID != "" {
+		f.Detail = "of upload " + p.MediaID
 	}
 	return f
 }

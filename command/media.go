@@ -117,11 +117,7 @@ func (a *cli) printMediaReport(r *mediaReport) {
 	}
 	table := a.table("PROBLEM", "FILE", "UPLOAD", "REPAIRED")
 	for _, p := range r.Problems {
-		upload := ""
-		if p.Media != nil {
-			upload = p.Media.String()
-		}
-		row(table, p.Kind, p.File, upload, yesNo(p.Repaired))
+		row(table, p.Kind, p.File, p.MediaID, yesNo(p.Repaired))
 	}
 	table.Flush()
 }

@@ -84,6 +84,9 @@ func TestMediaCommands(t *testing.T) {
 					t.Errorf("no %q in\n%s", want, found)
 				}
 			}
+			if strings.Contains(found, strings.Repeat("0", 18)) {
+				t.Errorf("an id is zero in\n%s", found)
+			}
 			p.problems(1, "--repair", "--json")
 			if left := p.problems(1, "--json"); strings.Count(left, `"kind"`) != 1 || !strings.Contains(left, `"kind": "damaged_file"`) {
 				t.Errorf("left after the repair: %s", left)
