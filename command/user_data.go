@@ -38,7 +38,7 @@ func parseKind(name string) (store.ImportKind, error) {
 }
 
 func (a *cli) userImportCommand() *cobra.Command {
-	var wait, status bool
+	var wait, status, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "import NICK KIND FILE | import NICK --status",
 		Short: "Import follows, blocks, mutes, lists … of an account from a file",
@@ -52,14 +52,14 @@ entries. --status prints the imports of an account and the skipped entries of th
 			switch {
 			case len(args) == 0:
 				return usage("NICK is missing")
-			case status && len(args) == 1 && !wait, !status && len(args) == 3:
+			case status && len(args) == 1 && !wait, !status && len(args) == 3 && !asJSON:
 				return nil
 			}
 			return usage("name what to import: NICK KIND FILE, or NICK --status")
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if status {
-				return a.printImports(cmd, args[0])
+				return a.printImports(cmd, args[0], asJSON)
 			}
 			kind, err := parseKind(args[1])
 			if err != nil {
@@ -82,6 +82,7 @@ entries. --status prints the imports of an account and the skipped entries of th
 	}
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait for the result")
 	cmd.Flags().BoolVar(&status, "status", false, "print imports and their results")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "with --status: print the imports as JSON")
 	return cmd
 }
 
@@ -141,10 +142,13 @@ func (a *cli) printSkipped(cmd *cobra.Command, id int64) error {
 }
 
 // printImports prints the imports of an account, and what the last one skipped.
-func (a *cli) printImports(cmd *cobra.Command, name string) error {
+func (a *cli) printImports(cmd *cobra.Command, name string, asJSON bool) error {
 	imports, err := perform(cmd.Context(), a, app.ListImports, name)
 	if err != nil {
 		return err
+	}
+	if asJSON {
+		return a.printJSON(imports)
 	}
 	if len(imports) == 0 {
 		fmt.Fprintln(a.out, "There are no imports.")
