@@ -109,6 +109,7 @@ commands except restore work while the server runs.`,
 	root.SetHelpCommand(helpCommand(root))
 	root.AddCommand(a.serveCommand(), a.setupCommand(), a.userCommand(), a.announcementCommand(), a.ruleCommand(), a.reportCommand(), a.statusCommand(), a.chatCommand(), a.appCommand(), a.emojiCommand(), a.relayCommand(), a.frontendCommand(), a.instanceCommand(), a.federationCommand(), a.accessCommand(), a.jobCommand(), a.mediaCommand(), a.logCommand(), a.mailCommand(),
 		a.configCommand(), a.doctorCommand(), a.dbCommand(), a.verifyCommand(), a.backupCommand(), a.restoreCommand(), a.routesCommand(), a.healthCommand(), a.licensesCommand(), a.versionCommand())
+	addCompletions(root, a.completers())
 	return root
 }
 
@@ -149,11 +150,11 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 			cmd.InitDefaultHelpFlag()
 			return cmd.Help()
 		},
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		ValidArgsFunction: func(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			var names []cobra.Completion
 			if cmd, rest, err := root.Find(args); err == nil && len(rest) == 0 {
 				for _, c := range cmd.Commands() {
-					if c.IsAvailableCommand() {
+					if c.IsAvailableCommand() && strings.HasPrefix(c.Name(), typed) {
 						names = append(names, cobra.CompletionWithDesc(c.Name(), c.Short))
 					}
 				}
