@@ -42,7 +42,7 @@ const (
 // maxFindings bounds the findings of a verification that are kept; the others are counted.
 const maxFindings = 10_000
 
-// Finding is something that is not as it should be.
+// Finding is something that is damaged, missing, wrong or not used.
 type Finding struct {
 	Part     string `json:"part"`
 	Kind     string `json:"kind"`

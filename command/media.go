@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"svc/app"
+	"svc/internal/text"
 	"svc/social"
 )
 
@@ -36,7 +37,7 @@ The server does the same once a day. Nothing that a post, an earlier version of 
 		if dryRun {
 			verb = "To be removed"
 		}
-		fmt.Fprintf(a.out, "%s: %d uploads, %d files of %.1f MiB.\n", verb, p.Uploads, p.Files, float64(p.Bytes)/(1<<20))
+		fmt.Fprintf(a.out, "%s: %s, %s of %.1f MiB.\n", verb, text.Count(p.Uploads, "upload"), text.Count(p.Files, "file"), float64(p.Bytes)/(1<<20))
 	})
 }
 

@@ -96,7 +96,7 @@ func TestMediaCommands(t *testing.T) {
 					t.Errorf("%s after the repair: %v", file, err)
 				}
 			}
-			if got := p.run("media", "prune", "--dry-run").ok(); got != "To be removed: 2 uploads, 1 files of 0.0 MiB.\n" {
+			if got := p.run("media", "prune", "--dry-run").ok(); got != "To be removed: 2 uploads, 1 file of 0.0 MiB.\n" {
 				t.Errorf("dry run: got %q", got) // the damaged file was written today
 			}
 			if got := p.run("media", "prune", "--json").ok(); !strings.Contains(got, `"uploads": 2`) || !strings.Contains(got, `"files": 1`) || !strings.Contains(got, `"bytes": 6`) {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"svc/internal/text"
 )
 
 func (a *cli) table(headings ...string) *tabwriter.Writer {
@@ -74,7 +76,7 @@ func formatDuration(d time.Duration) string {
 	case d < 48*time.Hour:
 		return fmt.Sprintf("%d h", int(d.Hours()))
 	}
-	return fmt.Sprintf("%d days", int(d.Hours()/24))
+	return text.Count(int(d.Hours()/24), "day")
 }
 
 // printJSON prints a value. A list without entries is [], not null.
