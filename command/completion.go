@@ -13,7 +13,7 @@ import (
 	"svc/store"
 )
 
-// completer returns the values that begin with what was typed.
+// completer returns the values that begin with a prefix.
 type completer func(ctx context.Context, typed string) []string
 
 // completers complete arguments by their name in the use line of a command, and flags by the name of their value. A name with a command
