@@ -17,11 +17,11 @@ const (
 
 // Announcement is a message to all local accounts.
 type Announcement struct {
-	ID       string // set by CreateAnnouncement
-	Text     string
-	StartsAt *time.Time // nil: now
-	EndsAt   *time.Time // nil: never
-	AllDay   bool       // the times mean days
+	ID       string     `json:"id"` // set by CreateAnnouncement
+	Text     string     `json:"content"`
+	StartsAt *time.Time `json:"starts_at"` // nil: now
+	EndsAt   *time.Time `json:"ends_at"`   // nil: never
+	AllDay   bool       `json:"all_day"`   // the times mean days
 }
 
 // AnnouncementChange has the members of an announcement that change; the others are nil.

@@ -37,12 +37,24 @@ type BackupOptions struct {
 // ErrNoDatabase is returned if the data directory has no database.
 var ErrNoDatabase = errors.New("there is no database")
 
+// NoDatabase returns the error for a data directory without a database: where it was looked for, and what to do.
+func NoDatabase(dir string) error {
+	if path, err := filepath.Abs(dir); err == nil {
+		dir = path
+	}
+	where := "%w in %s"
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		where = "%w: there is no data directory %s"
+	}
+	return fmt.Errorf(where+"; name the settings file of the server with --config FILE, or make a server first with svc setup or svc serve", ErrNoDatabase, dir)
+}
+
 // Backup writes database, keys, settings, emoji, static files and uploads into one file. The server may run meanwhile and is not blocked.
 // The copy of the database and each file are checked: a damaged database or key is an error, damaged and missing uploads are findings. The
 // file gets its name after it is complete and synced.
 func Backup(ctx context.Context, o BackupOptions) (*Manifest, *Verification, error) {
 	if _, err := os.Stat(filepath.Join(o.DataDir, store.File)); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, fmt.Errorf("%w in %s", ErrNoDatabase, o.DataDir)
+		return nil, nil, NoDatabase(o.DataDir)
 	}
 	if _, err := os.Lstat(o.File); err == nil {
 		return nil, nil, fmt.Errorf("%s already exists", o.File)

@@ -103,7 +103,7 @@ func (s *Service) MailInvite(ctx context.Context, m InviteMail) (*Invite, error)
 	email := strings.TrimSpace(m.Email)
 	switch {
 	case text.Length(m.Name, "") > maxInviteName:
-		return nil, errs.BadRequest("name should be at most %d character(s)", maxInviteName)
+		return nil, errs.BadRequest("name should be at most %s", text.Count(maxInviteName, "character"))
 	case s.social.Settings.Load().Instance.RegistrationsOpen:
 		return nil, errs.BadRequest("To send invites you need to set the `registrations_open` option to false.")
 	case !s.social.Settings.Load().Instance.InvitesEnabled:

@@ -3,6 +3,7 @@ package admin
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -209,8 +210,13 @@ func (s *Service) SetReportState(ctx context.Context, u ReportUpdate) (*Report, 
 	return s.ShowReport(ctx, u.ID)
 }
 
-// errInvalidNote answers all notes that cannot be added or deleted (spec 4.5).
+// errInvalidNote is in the error for all notes that cannot be added or deleted. The API answers with its text alone (spec 4.5), commands
+// with the reason, too.
 var errInvalidNote = errs.BadRequest("Invalid parameters")
+
+func invalidNote(format string, args ...any) error {
+	return fmt.Errorf("%w: "+format, append([]any{errInvalidNote}, args...)...)
+}
 
 // NewReportNote is a note to add to a report.
 type NewReportNote struct {
@@ -223,7 +229,7 @@ func (s *Service) AddReportNote(ctx context.Context, n NewReportNote) (*ReportNo
 	n.Content = strings.TrimSpace(n.Content)
 	switch {
 	case n.Content == "":
-		return nil, errInvalidNote
+		return nil, invalidNote("the note has no text")
 	case text.Length(n.Content, "") > maxReportNote:
 		return nil, errs.BadRequest("A note has at most %d characters", maxReportNote)
 	}
@@ -231,7 +237,7 @@ func (s *Service) AddReportNote(ctx context.Context, n NewReportNote) (*ReportNo
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
 		report, err := s.report(ctx, tx, n.Report)
 		if errs.IsNotFound(err) {
-			return errInvalidNote
+			return invalidNote("there is no report %q", n.Report)
 		}
 		if err != nil {
 			return err
@@ -270,14 +276,14 @@ func (s *Service) DeleteReportNote(ctx context.Context, key ReportNoteKey) (stru
 	return struct{}{}, s.db.Update(ctx, func(tx *store.Tx) error {
 		report, err := s.report(ctx, tx, key.Report)
 		if errs.IsNotFound(err) {
-			return errInvalidNote
+			return invalidNote("there is no report %q", key.Report)
 		}
 		if err != nil {
 			return err
 		}
 		note, err := tx.ReportNote(ctx, report.ID, store.ReportNoteID(store.ParseDecimal(key.ID)))
 		if errs.IsNotFound(err) {
-			return errInvalidNote
+			return invalidNote("report %q has no note %q", key.Report, key.ID)
 		}
 		if err != nil {
 			return err

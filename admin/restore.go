@@ -103,7 +103,7 @@ func Restore(ctx context.Context, o RestoreOptions) (*Restored, error) {
 	if !o.Force {
 		found, err := findExistingData(o.DataDir)
 		if err == nil && found != "" {
-			err = fmt.Errorf("%s already contains data (%s): choose another folder with --data-dir, or move them previous with --force", o.DataDir, found)
+			err = fmt.Errorf("%s already contains data (%s): choose another folder with --data-dir, or move the old data into a folder beside it with --force", o.DataDir, found)
 		}
 		if err != nil {
 			return nil, err

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"svc/internal/config"
+	"svc/internal/text"
 	"svc/media"
 	"svc/store"
 )
@@ -169,7 +170,7 @@ func backupProblem(state *store.ServerBackups) string {
 	case state.LastError != "":
 		return state.LastError
 	case state.Damaged > 0:
-		return fmt.Sprintf("%d uploads are damaged or missing in %s", state.Damaged, state.File)
+		return fmt.Sprintf("damaged or missing in %s: %s", state.File, text.Count(state.Damaged, "upload"))
 	}
 	return ""
 }
@@ -250,7 +251,7 @@ type BackupStatus struct {
 	Last     *store.Time // of the last complete one; nil: none
 	Bytes    int64
 	Duration time.Duration
-	Problem  string // "": the last one is as it should be
+	Problem  string // "": the last one is intact
 }
 
 // BackupStatus returns the state of the scheduled backups, nil if none are scheduled.

@@ -3,7 +3,6 @@ package admin
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -165,7 +164,7 @@ func (s *Service) checkCredentials(c *Credentials) CredentialErrors {
 	checkLength(faults, "name", p.DisplayName, limits.NameLength)
 	checkLength(faults, "bio", p.Note, limits.BioLength)
 	if len(p.Fields) > limits.MaxFields {
-		faults["fields"] = fmt.Sprintf("should have at most %d item(s)", limits.MaxFields)
+		faults["fields"] = "should have at most " + text.Count(limits.MaxFields, "item")
 	}
 	if len(faults) == 0 {
 		if err := s.social.CheckProfile(p); err != nil { // the remaining checks are lengths of fields
@@ -179,9 +178,9 @@ func checkLength(faults CredentialErrors, field string, value *string, most int)
 	switch {
 	case value == nil:
 	case field == "name" && strings.TrimSpace(*value) == "":
-		faults[field] = "should be at least 1 character(s)"
+		faults[field] = "should be at least 1 character"
 	case text.Length(*value, "") > most:
-		faults[field] = fmt.Sprintf("should be at most %d character(s)", most)
+		faults[field] = "should be at most " + text.Count(most, "character")
 	}
 }
 

@@ -42,7 +42,7 @@ const (
 // maxFindings bounds the findings of a verification that are kept; the others are counted.
 const maxFindings = 10_000
 
-// Finding is something that is not as it should be.
+// Finding is something that is damaged, missing, wrong or not used.
 type Finding struct {
 	Part     string `json:"part"`
 	Kind     string `json:"kind"`
@@ -138,7 +138,7 @@ func VerifyData(ctx context.Context, o VerifyOptions) (*Verification, error) {
 	}
 	path := filepath.Join(o.DataDir, store.File)
 	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
-		return nil, fmt.Errorf("%w in %s", ErrNoDatabase, o.DataDir)
+		return nil, NoDatabase(o.DataDir)
 	}
 	files, err := media.OpenToCheck(filepath.Join(o.DataDir, mediaDir))
 	if err != nil {
@@ -320,8 +320,8 @@ func (v *verifier) media(rows social.MediaRows, current bool, files social.Media
 // MediaFinding returns the finding for a problem of an upload.
 func MediaFinding(p *social.MediaProblem) *Finding {
 	f := &Finding{Part: PartMedia, Kind: p.Kind, What: p.File, Repaired: p.Repaired, Harmless: p.Kind == social.UnusedFile}
-	if p.Media != nil {
-		f.Detail = fmt.Sprintf("of upload %s", p.Media)
+	if p.MediaID != "" {
+		f.Detail = "of upload " + p.MediaID
 	}
 	return f
 }

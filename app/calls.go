@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"reflect"
 	"time"
 
 	"svc/admin"
@@ -192,8 +193,14 @@ type RelayUnfollow struct {
 	Force   bool   `json:"force"` // even if the relay cannot be reached
 }
 
-// calls are the handlers of all operations by name.
-var calls = make(map[string]func(*Server) control.Handler)
+// calls are all operations by name.
+var calls = make(map[string]handledCall)
+
+// handledCall is an operation as the server performs it.
+type handledCall struct {
+	handler      func(*Server) control.Handler
+	args, result reflect.Type
+}
 
 // callTime is how long a call waits for an import or a backup. The command calls again.
 const callTime = 10 * time.Second
@@ -242,16 +249,17 @@ func (s *Server) waitForClosure(ctx context.Context, _ struct{}) (*ClosureState,
 // commands returns the handlers of all operations for the control socket.
 func (s *Server) commands() control.Commands {
 	list := make(control.Commands)
-	for name, handler := range calls {
-		list[name] = handler(s)
+	for name, c := range calls {
+		list[name] = c.handler(s)
 	}
 	return list
 }
 
 func newCall[A, R any](name string, run func(*Server, context.Context, A) (R, error)) Call[A, R] {
-	calls[name] = func(s *Server) control.Handler {
+	handler := func(s *Server) control.Handler {
 		return control.Command(func(ctx context.Context, args A) (R, error) { return run(s, store.AllowWhenFull(ctx), args) })
 	}
+	calls[name] = handledCall{handler, reflect.TypeFor[A](), reflect.TypeFor[R]()}
 	return Call[A, R]{name, run}
 }
 
@@ -308,12 +316,11 @@ func (c Call[A, R]) Do(ctx context.Context, settings *config.Config, o Options, 
 	}
 }
 
-// DoHere performs the operation in this process. Except for CreateUser, the data directory must contain a database.
+// DoHere performs the operation in this process. The data directory must contain a database: only the server and its set-up make one, so
+// that a command in a wrong folder does not.
 func (c Call[A, R]) DoHere(ctx context.Context, settings *config.Config, o Options, args A) (result R, err error) {
-	if c.name != CreateUser.name {
-		if err := checkDatabase(settings); err != nil {
-			return result, err
-		}
+	if err := checkDatabase(settings); err != nil {
+		return result, err
 	}
 	s, err := New(ctx, settings, o)
 	if err != nil {

@@ -105,6 +105,7 @@ func newChaos(t *testing.T) *chaos {
 	if err := os.WriteFile(filepath.Join(c.dir, "config.toml"), []byte(settings), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	apptest.CreateData(t, c.dir)
 	for i := range chaosClients {
 		c.mustRun("user", "create", chaosNick(i), "--email", chaosNick(i)+"@example.org")
 	}

@@ -103,7 +103,7 @@ func ExportPack(c *config.Config, name, file string, replace bool) (size int64, 
 // checkDatabase returns an error if the data directory of the settings has no database.
 func checkDatabase(c *config.Config) error {
 	if _, err := os.Stat(filepath.Join(c.Data.Dir, store.File)); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w in %s: is --config the server's settings file?", admin.ErrNoDatabase, c.Data.Dir)
+		return admin.NoDatabase(c.Data.Dir)
 	}
 	return nil
 }

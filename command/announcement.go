@@ -67,22 +67,18 @@ func timeFlag(flag, value string) (*time.Time, error) {
 }
 
 func (a *cli) announcementListCommand() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List announcements",
 		Args:  noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := perform(cmd.Context(), a, app.ListAnnouncements, struct{}{})
-			if err != nil {
-				return err
-			}
-			table := a.table("ID", "FROM", "UNTIL", "TEXT")
-			for _, n := range list {
-				row(table, n.ID, formatTime(n.StartsAt), formatTime(n.EndsAt), strings.Join(strings.Fields(n.Text), " "))
-			}
-			return table.Flush()
-		},
 	}
+	return showCommand(a, cmd, app.ListAnnouncements, none, func(list []*admin.Announcement) {
+		table := a.table("ID", "FROM", "UNTIL", "TEXT")
+		for _, n := range list {
+			row(table, n.ID, formatTime(n.StartsAt), formatTime(n.EndsAt), strings.Join(strings.Fields(n.Text), " "))
+		}
+		table.Flush()
+	})
 }
 
 func (a *cli) announcementSetCommand() *cobra.Command {

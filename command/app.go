@@ -45,6 +45,9 @@ func (a *cli) appCreateCommand() *cobra.Command {
 		Example: "  svc app create --name \"Our app\" --redirect-uri https://app.example.org/signed-in",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if f.name == "" || f.redirects == "" {
+				return usage("an app needs a name and an address to return to: --name NAME --redirect-uri URI")
+			}
 			created, err := perform(cmd.Context(), a, app.CreateApp, admin.AppChange{
 				Name: &f.name, RedirectURIs: &f.redirects, Scopes: f.scopes, Website: &f.website, Trusted: &f.trusted,
 			})
@@ -62,7 +65,7 @@ func (a *cli) appCreateCommand() *cobra.Command {
 func (a *cli) appListCommand() *cobra.Command {
 	q := admin.AppQuery{}
 	var onlyTrusted bool
-	cmd := showCommand(a, &cobra.Command{
+	cmd := listCommand(a, &cobra.Command{
 		Use:   "list",
 		Short: "List apps, newest first",
 		Args:  noArgs,
@@ -71,7 +74,7 @@ func (a *cli) appListCommand() *cobra.Command {
 			q.Trusted = &onlyTrusted
 		}
 		return q
-	}, func(list *admin.AppList) {
+	}, withoutSecrets, func(list *admin.AppList) {
 		table := a.table("ID", "NAME", "TRUSTED", "SCOPES", "REDIRECTS TO")
 		for _, listed := range list.Apps {
 			row(table, listed.ID, listed.Name, yesNo(listed.Trusted), listed.Scopes, strings.ReplaceAll(listed.RedirectURI, "\n", " "))
@@ -84,6 +87,20 @@ func (a *cli) appListCommand() *cobra.Command {
 	cmd.Flags().IntVar(&q.Limit, "limit", 50, "how many, at most 500")
 	cmd.Flags().IntVar(&q.Offset, "offset", 0, "leave out so many")
 	return cmd
+}
+
+// listedApp is an app without its secret, which only svc app create prints.
+type listedApp struct {
+	*admin.App
+	ClientSecret string `json:"client_secret,omitempty"` // always empty
+}
+
+func withoutSecrets(list *admin.AppList) []listedApp {
+	apps := make([]listedApp, len(list.Apps))
+	for i, listed := range list.Apps {
+		apps[i].App = listed
+	}
+	return apps
 }
 
 func (a *cli) appSetCommand() *cobra.Command {

@@ -12,6 +12,7 @@ import (
 	"svc/admin"
 	"svc/app"
 	"svc/internal/config"
+	"svc/store"
 )
 
 func (a *cli) backupCommand() *cobra.Command {
@@ -105,7 +106,7 @@ func backupFile(c *config.Config, args []string, keeps bool) (string, error) {
 	name := admin.BackupName(time.Now(), keeps)
 	if len(args) == 0 {
 		dir := admin.BackupDir(c)
-		if _, err := os.Stat(c.Data.Dir); err == nil {
+		if _, err := os.Stat(filepath.Join(c.Data.Dir, store.File)); err == nil {
 			if err := os.MkdirAll(dir, 0o700); err != nil {
 				return "", fmt.Errorf("backup: %w", err)
 			}

@@ -37,6 +37,11 @@ func (a *cli) options() app.Options {
 
 // showCommand makes cmd print the result of an operation: with print, or as JSON with --json.
 func showCommand[A, R any](a *cli, cmd *cobra.Command, call app.Call[A, R], args func() A, print func(R)) *cobra.Command {
+	return listCommand(a, cmd, call, args, func(result R) R { return result }, print)
+}
+
+// listCommand is showCommand for a list that is only a part of the result. list returns what --json prints.
+func listCommand[A, R, L any](a *cli, cmd *cobra.Command, call app.Call[A, R], args func() A, list func(R) L, print func(R)) *cobra.Command {
 	var asJSON bool
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -47,7 +52,7 @@ func showCommand[A, R any](a *cli, cmd *cobra.Command, call app.Call[A, R], args
 			return err
 		}
 		if asJSON {
-			return a.printJSON(result)
+			return a.printJSON(list(result))
 		}
 		print(result)
 		return nil

@@ -91,9 +91,12 @@ type result struct {
 	errOut string
 }
 
-// run runs a command with an empty standard input.
+// run runs a command with an empty standard input. Many tests begin with accounts: before the first one, it makes the data of a server.
 func (p *workspace) run(args ...string) *result {
 	p.t.Helper()
+	if len(args) > 3 && args[0] == "user" && args[1] == "create" {
+		apptest.CreateData(p.t, p.dir)
+	}
 	return p.runWithInput("", args...)
 }
 

@@ -70,7 +70,7 @@ with an unsafe entry is refused as a whole, and the message names the entry.`,
 			case len(args) == 0:
 				return usage("SOURCE is missing: name a folder, a zip archive, a manifest or a URL")
 			case len(args) > 1 && i.selection.As != "":
-				return usage("--pack names one pack, and there are %d sources", len(args))
+				return usage("--pack names one pack, and there are %s", text.Count(len(args), "source"))
 			}
 			return nil
 		},

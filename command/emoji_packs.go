@@ -69,7 +69,7 @@ that no shortcode shows; shortcodes that another pack has. The exit code is 1 if
 				a.printProblems(packs)
 			}
 			if problems > 0 {
-				return fmt.Errorf("%d problems in %d of %d packs", problems, broken, len(packs))
+				return fmt.Errorf("%s in %d of %s", text.Count(problems, "problem"), broken, text.Count(len(packs), "pack"))
 			}
 			return nil
 		},
@@ -82,7 +82,7 @@ func (a *cli) printProblems(packs []*emoji.PackReport) {
 	for _, p := range packs {
 		verdict := "ok"
 		if len(p.Problems) > 0 {
-			verdict = fmt.Sprintf("%d problems", len(p.Problems))
+			verdict = text.Count(len(p.Problems), "problem")
 		}
 		name := cmp.Or(p.Name, "files outside of folders")
 		fmt.Fprintf(a.out, "%s: %d emoji, %s\n", printable(name), p.Emoji, verdict)
@@ -113,7 +113,7 @@ func (a *cli) emojiRemoveCommand() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !yes {
-				return usage("this cannot be undone: add --yes to remove the files of %d packs", len(args))
+				return usage("this cannot be undone: add --yes to remove the files of %s", text.Count(len(args), "pack"))
 			}
 			removed, err := perform(cmd.Context(), a, app.RemovePacks, args)
 			if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"svc/app"
 	"svc/federation"
+	"svc/internal/text"
 )
 
 func (a *cli) federationCommand() *cobra.Command {
@@ -182,7 +183,7 @@ func (a *cli) retryCommand() *cobra.Command {
 		Short:   "Retry failed deliveries and incoming activities now",
 		Example: "  svc federation retry --host example.org\n  svc federation retry --all",
 	}
-	return a.queueChangeCommand(cmd, app.Retry, "Retrying now: %d deliveries, %d incoming activities.\n")
+	return a.queueChangeCommand(cmd, app.Retry, "Retrying now: %s, %s.\n")
 }
 
 func (a *cli) dropCommand() *cobra.Command {
@@ -193,7 +194,7 @@ func (a *cli) dropCommand() *cobra.Command {
 being sent may still arrive.`,
 		Example: "  svc federation drop --host dead.example.org\n  svc federation drop --id 1234567890123456",
 	}
-	return a.queueChangeCommand(cmd, app.Drop, "Dropped: %d deliveries, %d incoming activities.\n")
+	return a.queueChangeCommand(cmd, app.Drop, "Dropped: %s, %s.\n")
 }
 
 // queueChangeCommand completes a command that changes what its flags select from the queues.
@@ -216,7 +217,7 @@ func (a *cli) queueChangeCommand(cmd *cobra.Command, call app.Call[federation.Re
 	cmd.Flags().Int64Var(&q.ID, "id", 0, "the delivery or incoming activity with this `ID`")
 	cmd.Flags().BoolVar(&q.All, "all", false, "all deliveries and failed incoming activities")
 	return showCommand(a, cmd, call, func() federation.RetryQuery { return q }, func(r *federation.RetryResult) {
-		fmt.Fprintf(a.out, done, r.Deliveries, r.Incoming)
+		fmt.Fprintf(a.out, done, text.Count(r.Deliveries, "delivery"), text.Count(r.Incoming, "incoming activity"))
 	})
 }
 

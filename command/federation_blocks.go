@@ -11,6 +11,7 @@ import (
 	"svc/admin"
 	"svc/app"
 	"svc/internal/config"
+	"svc/internal/text"
 )
 
 // maxBlockList bounds the file of a list of blocks.
@@ -178,10 +179,10 @@ listed with the reason.`,
 			}
 			if preview {
 				a.printPreview(result.Hit)
-				fmt.Fprintf(a.out, "%d servers would be restricted, %d entries skipped.\n", result.Imported, len(result.Skipped))
+				fmt.Fprintf(a.out, "To be restricted: %s. Skipped: %s.\n", text.Count(result.Imported, "server"), text.Count(len(result.Skipped), "entry"))
 				return nil
 			}
-			fmt.Fprintf(a.out, "%d servers are restricted, %d entries skipped.\n", result.Imported, len(result.Skipped))
+			fmt.Fprintf(a.out, "Restricted: %s. Skipped: %s.\n", text.Count(result.Imported, "server"), text.Count(len(result.Skipped), "entry"))
 			return nil
 		},
 	}

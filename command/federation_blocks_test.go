@@ -28,12 +28,12 @@ func TestFederationBlocks(t *testing.T) {
 
 	p.write("list.csv", "#domain,#severity,#reject_media,#reject_reports,#public_comment,#obfuscate\n"+
 		"spam.example,suspend,False,False,again,False\nloud.example,silence,True,False,\"loud, rude\",False\nb*d.example,suspend,False,False,,True\nsecret.example,suspend,False,False,,True\n")
-	contains("2 servers would be restricted, 2 entries skipped", "import-blocks", "list.csv", "--preview")
-	contains("line 2: spam.example: is restricted already\nline 4: b*d.example: the host is obfuscated\n2 servers are restricted, 2 entries skipped.\n", "import-blocks", "list.csv")
+	contains("To be restricted: 2 servers. Skipped: 2 entries.", "import-blocks", "list.csv", "--preview")
+	contains("line 2: spam.example: is restricted already\nline 4: b*d.example: the host is obfuscated\nRestricted: 2 servers. Skipped: 2 entries.\n", "import-blocks", "list.csv")
 	p.write("plain.txt", "# a comment\nplain.example\n\nnot a host\n")
-	contains("1 servers are restricted, 1 entries skipped", "import-blocks", "plain.txt")
+	contains("Restricted: 1 server. Skipped: 1 entry.", "import-blocks", "plain.txt")
 	p.write("list.json", `{"blocks": [{"domain": "json.example", "severity": "silence", "reject_media": true, "public_comment": "x"}]}`)
-	contains("1 servers are restricted, 0 entries skipped", "import-blocks", "list.json")
+	contains("Restricted: 1 server. Skipped: 0 entries.", "import-blocks", "list.json")
 	p.write("bad.json", `{"blocks`)
 	p.run("federation", "import-blocks", "bad.json").fails(1, "not valid JSON")
 	want := "#domain,#severity,#reject_media,#reject_reports,#public_comment,#obfuscate\n" +

@@ -8,6 +8,7 @@ import (
 
 	"svc/admin"
 	"svc/app"
+	"svc/internal/text"
 )
 
 func (a *cli) goodbyeCommand() *cobra.Command {
@@ -108,19 +109,12 @@ func (a *cli) printClosure(c *admin.ServerClosure, canceled bool) {
 	case c.BeganAt == nil:
 		fmt.Fprintf(a.out, "%s is not being closed.\n", c.Domain)
 	case c.Finished():
-		fmt.Fprintf(a.out, "%s is closed: %s were reached, %d could not be reached. You may stop the server now.\n", c.Domain, servers(c.Reached), c.Unreached)
+		fmt.Fprintf(a.out, "%s is closed: %s were reached, %d could not be reached. You may stop the server now.\n", c.Domain, text.Count(c.Reached, "server"), c.Unreached)
 	case c.Servers == 0:
 		fmt.Fprintf(a.out, "%s is being closed. The running server sends the Deletes of its accounts; start it with \"svc serve\" if it does not run.\n", c.Domain)
 	default:
 		fmt.Fprintf(a.out, "%s is being closed: %d of %s were reached, %d could not be reached, %d are left (%d of %d Deletes).\n",
-			c.Domain, c.Reached, servers(c.Servers), c.Unreached, c.Waiting, c.Answered, c.Deletes)
+			c.Domain, c.Reached, text.Count(c.Servers, "server"), c.Unreached, c.Waiting, c.Answered, c.Deletes)
 		fmt.Fprintln(a.out, "Leave the server running. \"svc federation goodbye --status\" shows the progress.")
 	}
-}
-
-func servers(n int) string {
-	if n == 1 {
-		return "1 server"
-	}
-	return fmt.Sprintf("%d servers", n)
 }

@@ -7,6 +7,7 @@ import (
 
 	"svc/admin"
 	"svc/app"
+	"svc/internal/text"
 )
 
 func (a *cli) purgeCommand() *cobra.Command {
@@ -37,7 +38,7 @@ away, block it first with "svc federation block". Accounts that reports or repli
 				fmt.Fprintf(a.out, "%s will be purged by the running server. \"svc federation purges\" shows the progress.\n", p.Host)
 				return nil
 			}
-			fmt.Fprintf(a.out, "Purged %s: %d accounts, %d posts.\n", p.Host, p.AccountsDone, p.StatusesDone)
+			fmt.Fprintf(a.out, "Purged %s: %s, %s.\n", p.Host, text.Count(p.AccountsDone, "account"), text.Count(p.StatusesDone, "post"))
 			return nil
 		},
 	}

@@ -10,6 +10,7 @@ import (
 
 	"svc/admin"
 	"svc/app"
+	"svc/internal/text"
 )
 
 func (a *cli) userInviteCommand() *cobra.Command {
@@ -62,7 +63,7 @@ func limits(i *admin.Invite) string {
 	var parts []string
 	switch {
 	case i.MaxUse != nil && *i.MaxUse > 1:
-		parts = append(parts, fmt.Sprintf("works %d times", *i.MaxUse))
+		parts = append(parts, "works "+text.Count(*i.MaxUse, "time"))
 	case i.MaxUse == nil && i.ExpiresAt != nil:
 		parts = append(parts, "works any number of times")
 	default:

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"svc/app"
+	"svc/internal/text"
 	"svc/social"
 )
 
@@ -36,7 +37,7 @@ The server does the same once a day. Nothing that a post, an earlier version of 
 		if dryRun {
 			verb = "To be removed"
 		}
-		fmt.Fprintf(a.out, "%s: %d uploads, %d files of %.1f MiB.\n", verb, p.Uploads, p.Files, float64(p.Bytes)/(1<<20))
+		fmt.Fprintf(a.out, "%s: %s, %s of %.1f MiB.\n", verb, text.Count(p.Uploads, "upload"), text.Count(p.Files, "file"), float64(p.Bytes)/(1<<20))
 	})
 }
 
@@ -117,11 +118,7 @@ func (a *cli) printMediaReport(r *mediaReport) {
 	}
 	table := a.table("PROBLEM", "FILE", "UPLOAD", "REPAIRED")
 	for _, p := range r.Problems {
-		upload := ""
-		if p.Media != nil {
-			upload = p.Media.String()
-		}
-		row(table, p.Kind, p.File, upload, yesNo(p.Repaired))
+		row(table, p.Kind, p.File, p.MediaID, yesNo(p.Repaired))
 	}
 	table.Flush()
 }

@@ -35,7 +35,8 @@ func (a *cli) mediaBansCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&query, "search", "", "only URLs that contain this text")
 	bans := func() store.MediaBanQuery { return store.MediaBanQuery{Text: query, Limit: store.MaxMediaBans} }
-	return showCommand(a, cmd, app.MediaBans, bans, func(page *admin.MediaBans) {
+	list := func(page *admin.MediaBans) []admin.MediaBan { return page.Bans }
+	return listCommand(a, cmd, app.MediaBans, bans, list, func(page *admin.MediaBans) {
 		table := a.table("URL", "SHA-256", "SINCE")
 		for _, b := range page.Bans {
 			row(table, b.URL, b.SHA256, ago(&b.BannedAt))

@@ -84,6 +84,9 @@ func TestMediaCommands(t *testing.T) {
 					t.Errorf("no %q in\n%s", want, found)
 				}
 			}
+			if strings.Contains(found, strings.Repeat("0", 18)) {
+				t.Errorf("an id is zero in\n%s", found)
+			}
 			p.problems(1, "--repair", "--json")
 			if left := p.problems(1, "--json"); strings.Count(left, `"kind"`) != 1 || !strings.Contains(left, `"kind": "damaged_file"`) {
 				t.Errorf("left after the repair: %s", left)
@@ -93,7 +96,7 @@ func TestMediaCommands(t *testing.T) {
 					t.Errorf("%s after the repair: %v", file, err)
 				}
 			}
-			if got := p.run("media", "prune", "--dry-run").ok(); got != "To be removed: 2 uploads, 1 files of 0.0 MiB.\n" {
+			if got := p.run("media", "prune", "--dry-run").ok(); got != "To be removed: 2 uploads, 1 file of 0.0 MiB.\n" {
 				t.Errorf("dry run: got %q", got) // the damaged file was written today
 			}
 			if got := p.run("media", "prune", "--json").ok(); !strings.Contains(got, `"uploads": 2`) || !strings.Contains(got, `"files": 1`) || !strings.Contains(got, `"bytes": 6`) {

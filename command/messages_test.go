@@ -42,19 +42,48 @@ func TestWrongArguments(t *testing.T) {
 		{"restore", "FILE is missing"},
 		{"restore a b", `unexpected argument "b": the command takes one FILE`},
 		{"verify a b", `unexpected argument "b": the command takes one FILE.tar`},
-		{"setup --open-registrations=perhaps", `--open-registrations: must be true or false, not "perhaps"`},
+		{"setup --tls=perhaps", `--tls: must be yes or no, not "perhaps"`},
 		{"setup extra", `unexpected argument "extra": svc setup takes none`},
 		{"db check extra", `unexpected argument "extra": svc db check takes none`},
 		{"db shrink", `unknown command "shrink" for "svc db"`},
 		{"serv", `did you mean "serve"?`},
 		{"media prune --dry-run=no-way", `--dry-run: must be true or false, not "no-way"`},
 		{"serve extra", `unexpected argument "extra": svc serve takes none`},
+		{"help bogus", `unknown command "bogus" for "svc"`},
+		{"help user bogus", `unknown command "bogus" for "svc user"`},
+		{"help user lst", `did you mean "list"?`},
 		{"routes extra", `unexpected argument "extra": svc routes takes none`},
 	} {
-		p.run(strings.Fields(tt.args)...).fails(2, tt.want)
+		p.runWithInput("", strings.Fields(tt.args)...).fails(2, tt.want)
 	}
 	if _, err := os.Stat(p.path("data")); err == nil {
 		t.Error("a wrong command has made a data directory")
+	}
+}
+
+// TestWrongFolder runs commands where there is no server. They say where they looked and what to do, and make nothing.
+func TestWrongFolder(t *testing.T) {
+	p := newWorkspace(t)
+	for _, empty := range []bool{false, true} {
+		want := "there is no data directory " + p.path("data") + ";"
+		if empty {
+			if err := os.Mkdir(p.path("data"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			want = "there is no database in " + p.path("data") + ";"
+		}
+		for _, command := range []string{
+			"user create alice --email alice@example.org", "user list", "user invite", "emoji list", "emoji import .", "emoji export cats",
+			"config get", "config set instance.name x", "backup", "verify", "media verify", "db check", "federation peers",
+			"instance stats", "relay list", "frontend list", "user rotate-keys --server", "log moderation export", "federation goodbye --status",
+		} {
+			r := p.runWithInput("", strings.Fields(command)...)
+			r.fails(1, want)
+			r.fails(1, "--config FILE, or make a server first with svc setup or svc serve")
+		}
+		if files, err := os.ReadDir(p.path("data")); empty && err != nil || !empty && !os.IsNotExist(err) || len(files) > 0 {
+			t.Errorf("made files: %v, %v", files, err)
+		}
 	}
 }
 

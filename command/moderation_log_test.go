@@ -28,6 +28,8 @@ var unloggedCommands = map[string]string{
 	"federation fetch": "stores what the other server says", "federation retry": "TestDeliveries checks its entry", "federation drop": "TestDeliveries checks its entry", "log level": "changes no data",
 	"mail test": "changes no data", "user rebuild-home": "repairs what derives from other rows",
 
+	"federation goodbye": "TestGoodbyeQuestions checks its entry",
+
 	"emoji get": "installs packs as emoji import does", "emoji steal": "TestEmojiSteal checks its entry",
 }
 

@@ -60,24 +60,20 @@ func (a *cli) relayUnfollowCommand() *cobra.Command {
 }
 
 func (a *cli) relayListCommand() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List relays and their state",
 		Args:  noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := perform(cmd.Context(), a, app.ListRelays, struct{}{})
-			if err != nil {
-				return err
-			}
-			table := a.table("RELAY", "STATE")
-			for _, r := range list {
-				state := "pending"
-				if r.FollowedBack {
-					state = "accepted"
-				}
-				row(table, r.Actor, state)
-			}
-			return table.Flush()
-		},
 	}
+	return showCommand(a, cmd, app.ListRelays, none, func(list []*federation.Relay) {
+		table := a.table("RELAY", "STATE")
+		for _, r := range list {
+			state := "pending"
+			if r.FollowedBack {
+				state = "accepted"
+			}
+			row(table, r.Actor, state)
+		}
+		table.Flush()
+	})
 }

@@ -60,8 +60,10 @@ func TestReportCommands(t *testing.T) {
 		{[]string{"close", "x"}, 1, "There is no report"},
 		{[]string{"close"}, 2, "ID is missing"},
 		{[]string{"note", "add", id[1]}, 2, "TEXT is missing"},
-		{[]string{"note", "add", "x", "text"}, 1, "Invalid parameters"},
-		{[]string{"note", "delete", id[1], note}, 1, "Invalid parameters"},
+		{[]string{"note", "add", "x", "text"}, 1, `there is no report "x"`},
+		{[]string{"note", "add", id[1], " "}, 1, "the note has no text"},
+		{[]string{"note", "delete", "x", note}, 1, `there is no report "x"`},
+		{[]string{"note", "delete", id[1], note}, 1, "has no note"},
 	} {
 		p.run(append([]string{"report"}, tt.args...)...).fails(tt.code, tt.want)
 	}

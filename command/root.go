@@ -106,8 +106,10 @@ commands except restore work while the server runs.`,
 	root.PersistentFlags().StringVar(&a.configFile, "config", "", "settings `FILE` (default: $SVC_CONFIG, else config.toml in the current folder if it exists)")
 	root.SetVersionTemplate(versionText())
 	root.SetFlagErrorFunc(flagError)
+	root.SetHelpCommand(helpCommand(root))
 	root.AddCommand(a.serveCommand(), a.setupCommand(), a.userCommand(), a.announcementCommand(), a.ruleCommand(), a.reportCommand(), a.statusCommand(), a.chatCommand(), a.appCommand(), a.emojiCommand(), a.relayCommand(), a.frontendCommand(), a.instanceCommand(), a.federationCommand(), a.accessCommand(), a.jobCommand(), a.mediaCommand(), a.logCommand(), a.mailCommand(),
 		a.configCommand(), a.doctorCommand(), a.dbCommand(), a.verifyCommand(), a.backupCommand(), a.restoreCommand(), a.routesCommand(), a.healthCommand(), a.licensesCommand(), a.versionCommand())
+	addCompletions(root, a.completers())
 	return root
 }
 
@@ -118,11 +120,46 @@ func group(cmd *cobra.Command) *cobra.Command {
 		if len(args) == 0 {
 			return cmd.Help()
 		}
-		cmd.SuggestionsMinimumDistance = 2
-		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-			return usage("unknown command %q for %q, did you mean %q?", args[0], cmd.CommandPath(), near[0])
-		}
-		return usage("unknown command %q for %q", args[0], cmd.CommandPath())
+		return unknownCommand(cmd, args[0])
 	}
 	return cmd
+}
+
+// unknownCommand is the error for a name that is none of the subcommands of cmd.
+func unknownCommand(cmd *cobra.Command, name string) error {
+	cmd.SuggestionsMinimumDistance = 2
+	if near := cmd.SuggestionsFor(name); len(near) > 0 {
+		return usage("unknown command %q for %q, did you mean %q?", name, cmd.CommandPath(), near[0])
+	}
+	return usage("unknown command %q for %q", name, cmd.CommandPath())
+}
+
+// helpCommand prints the help of a command. Unlike the command that cobra adds, it fails for a command that does not exist.
+func helpCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Show what a command does, and its flags",
+		RunE: func(_ *cobra.Command, args []string) error {
+			cmd, rest, err := root.Find(args)
+			if err != nil {
+				return usage("%v", err)
+			}
+			if len(rest) > 0 {
+				return unknownCommand(cmd, rest[0])
+			}
+			cmd.InitDefaultHelpFlag()
+			return cmd.Help()
+		},
+		ValidArgsFunction: func(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			var names []cobra.Completion
+			if cmd, rest, err := root.Find(args); err == nil && len(rest) == 0 {
+				for _, c := range cmd.Commands() {
+					if c.IsAvailableCommand() && strings.HasPrefix(c.Name(), typed) {
+						names = append(names, cobra.CompletionWithDesc(c.Name(), c.Short))
+					}
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+	}
 }

@@ -41,7 +41,8 @@ func (a *cli) statusListCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&q.WithReblogs, "boosts", false, "also boosts")
 	cmd.Flags().IntVar(&q.Limit, "limit", 20, "list at most `N` posts, up to 100")
 	cmd.Flags().IntVar(&q.Offset, "offset", 0, "leave out the first `N`")
-	return showCommand(a, cmd, app.ListPosts, func() admin.StatusQuery { return q }, func(list *admin.PostList) {
+	posts := func(list *admin.PostList) []*admin.Post { return list.Posts }
+	return listCommand(a, cmd, app.ListPosts, func() admin.StatusQuery { return q }, posts, func(list *admin.PostList) {
 		table := a.table("ID", "TIME", "ACCOUNT", "VISIBILITY", "TEXT")
 		for _, p := range list.Posts {
 			row(table, p.ID, p.CreatedAt.Local().Format(time.DateTime), p.Account, p.Visibility, summary(p))

@@ -3,10 +3,13 @@ package command
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"svc/internal/text"
 )
 
 func (a *cli) table(headings ...string) *tabwriter.Writer {
@@ -73,10 +76,14 @@ func formatDuration(d time.Duration) string {
 	case d < 48*time.Hour:
 		return fmt.Sprintf("%d h", int(d.Hours()))
 	}
-	return fmt.Sprintf("%d days", int(d.Hours()/24))
+	return text.Count(int(d.Hours()/24), "day")
 }
 
+// printJSON prints a value. A list without entries is [], not null.
 func (a *cli) printJSON(v any) error {
+	if list := reflect.ValueOf(v); list.Kind() == reflect.Slice && list.IsNil() {
+		v = []any{}
+	}
 	e := json.NewEncoder(a.out)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)

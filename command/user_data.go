@@ -8,12 +8,14 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"svc/admin"
-	"svc/app"
-	"svc/store"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+
+	"svc/admin"
+	"svc/app"
+	"svc/internal/text"
+	"svc/store"
 )
 
 // maxListFile bounds a file to import. The server accepts less; this keeps a wrong file from being read whole.
@@ -38,7 +40,7 @@ func parseKind(name string) (store.ImportKind, error) {
 }
 
 func (a *cli) userImportCommand() *cobra.Command {
-	var wait, status bool
+	var wait, status, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "import NICK KIND FILE | import NICK --status",
 		Short: "Import follows, blocks, mutes, lists … of an account from a file",
@@ -52,14 +54,14 @@ entries. --status prints the imports of an account and the skipped entries of th
 			switch {
 			case len(args) == 0:
 				return usage("NICK is missing")
-			case status && len(args) == 1 && !wait, !status && len(args) == 3:
+			case status && len(args) == 1 && !wait, !status && len(args) == 3 && !asJSON:
 				return nil
 			}
 			return usage("name what to import: NICK KIND FILE, or NICK --status")
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if status {
-				return a.printImports(cmd, args[0])
+				return a.printImports(cmd, args[0], asJSON)
 			}
 			kind, err := parseKind(args[1])
 			if err != nil {
@@ -74,7 +76,7 @@ entries. --status prints the imports of an account and the skipped entries of th
 				return err
 			}
 			if !wait {
-				fmt.Fprintf(a.out, "The import of %d entries is queued. See svc user import %s --status.\n", i.Total, args[0])
+				fmt.Fprintf(a.out, "The import of %s is queued. See svc user import %s --status.\n", text.Count(i.Total, "entry"), args[0])
 				return nil
 			}
 			return a.waitForImport(cmd, i.ID)
@@ -82,6 +84,7 @@ entries. --status prints the imports of an account and the skipped entries of th
 	}
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait for the result")
 	cmd.Flags().BoolVar(&status, "status", false, "print imports and their results")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "with --status: print the imports as JSON")
 	return cmd
 }
 
@@ -113,9 +116,9 @@ func (a *cli) waitForImport(cmd *cobra.Command, id int64) error {
 		if i.FinishedAt == nil && !i.Retrying {
 			continue
 		}
-		fmt.Fprintf(a.out, "Imported %d of %d entries, skipped %d.\n", i.Imported, i.Total, i.Skipped)
+		fmt.Fprintf(a.out, "Imported %d of %s, skipped %d.\n", i.Imported, text.Count(i.Total, "entry"), i.Skipped)
 		if i.Retrying {
-			fmt.Fprintf(a.out, "The servers of %d entries did not answer. The running server retries them in the next hours.\n", i.Total-i.Imported-i.Skipped)
+			fmt.Fprintf(a.out, "No answer from the servers of %s. The running server tries again in the next hours.\n", text.Count(i.Total-i.Imported-i.Skipped, "entry"))
 		}
 		return a.printSkipped(cmd, id)
 	}
@@ -141,10 +144,13 @@ func (a *cli) printSkipped(cmd *cobra.Command, id int64) error {
 }
 
 // printImports prints the imports of an account, and what the last one skipped.
-func (a *cli) printImports(cmd *cobra.Command, name string) error {
+func (a *cli) printImports(cmd *cobra.Command, name string, asJSON bool) error {
 	imports, err := perform(cmd.Context(), a, app.ListImports, name)
 	if err != nil {
 		return err
+	}
+	if asJSON {
+		return a.printJSON(imports)
 	}
 	if len(imports) == 0 {
 		fmt.Fprintln(a.out, "There are no imports.")
@@ -234,7 +240,7 @@ ActivityPub documents. The command prints the address of the download, which nee
 			}
 			switch b.State {
 			case store.BackupComplete:
-				fmt.Fprintf(a.out, "The backup is complete (%d bytes):\n%s\n", b.Size, b.URL)
+				fmt.Fprintf(a.out, "The backup is complete (%s):\n%s\n", text.Count(b.Size, "byte"), b.URL)
 			case store.BackupFailed:
 				return fmt.Errorf("the backup failed: %s", b.Error)
 			default:

@@ -63,7 +63,7 @@ func TestUserData(t *testing.T) {
 				t.Error("a refused export made a file")
 			}
 			r := p.runWithInput("alice\n", "user", "import", "bob", "blocks", "-", "--wait")
-			if got := r.ok(); !strings.Contains(got, "Imported 1 of 1 entries") {
+			if got := r.ok(); !strings.Contains(got, "Imported 1 of 1 entry") {
 				t.Errorf("import from standard input: %q", got)
 			}
 		})

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"svc/app/apptest"
 )
 
 // TestUserCommands runs the same commands with and without a server: they must answer alike.
@@ -159,6 +161,7 @@ func TestUserChangesCountAtOnce(t *testing.T) {
 
 func TestPasswordFromStandardInput(t *testing.T) {
 	p := newWorkspace(t)
+	apptest.CreateData(t, p.dir)
 	r := p.runWithInput("correct horse battery\n", "user", "create", "alice", "--email", "alice@example.org", "--ask-password")
 	if got := r.ok(); strings.Contains(got, "correct") || strings.Contains(got, "Password") {
 		t.Errorf("the password is printed: %q", got)

@@ -28,13 +28,13 @@ type MediaChecked struct {
 	Problems []*MediaProblem `json:"problems"`
 }
 
-// MediaProblem is a row or a file that is not as it should be.
+// MediaProblem is a row or a file that is wrong. The id is text, because only the process of the server can read a store.MediaID from JSON.
 type MediaProblem struct {
-	Kind     string         `json:"kind"`
-	File     string         `json:"file"`
-	Media    *store.MediaID `json:"media_id,omitempty"`
-	Bytes    int64          `json:"bytes,omitempty"`
-	Repaired bool           `json:"repaired"`
+	Kind     string `json:"kind"`
+	File     string `json:"file"`
+	MediaID  string `json:"media_id,omitempty"` // "": no row has the file
+	Bytes    int64  `json:"bytes,omitempty"`
+	Repaired bool   `json:"repaired"`
 }
 
 // Kinds of problems.
@@ -266,7 +266,10 @@ func (k *MediaChecker) checkFolder(ctx context.Context, folder int, repair bool,
 }
 
 func (r *MediaChecked) add(kind, file string, id *store.MediaID, bytes int64) *MediaProblem {
-	p := &MediaProblem{Kind: kind, File: file, Media: id, Bytes: bytes}
+	p := &MediaProblem{Kind: kind, File: file, Bytes: bytes}
+	if id != nil {
+		p.MediaID = id.String()
+	}
 	r.Problems = append(r.Problems, p)
 	return p
 }

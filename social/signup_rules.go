@@ -122,7 +122,7 @@ func (s *Service) checkFieldsOf(ctx context.Context, r signupReader, g *Registra
 		{"registration_reason", g.Reason, limits.RegistrationReasonLength},
 	} {
 		if text.Length(f.text, "") > f.most {
-			fieldErrors.Add(f.name, "ERR_TOO_LONG", "should be at most %d character(s)", f.most)
+			fieldErrors.Add(f.name, "ERR_TOO_LONG", "should be at most %s", text.Count(f.most, "character"))
 		}
 	}
 	s.checkBirthday(g, fieldErrors)
@@ -135,7 +135,7 @@ func (s *Service) checkNickname(ctx context.Context, r signupReader, nick string
 	case nick == "":
 		fieldErrors.Add("nickname", "ERR_BLANK", "can't be blank")
 	case len(nick) > text.MaxNickname:
-		fieldErrors.Add("nickname", "ERR_TOO_LONG", "should be at most %d character(s)", text.MaxNickname)
+		fieldErrors.Add("nickname", "ERR_TOO_LONG", "should be at most %s", text.Count(text.MaxNickname, "character"))
 	case text.IsReserved(nick, slices.Concat(text.ReservedNicknames(), c.Accounts.RestrictedNicknames, []string{c.API.Name})) || asID != 0:
 		fieldErrors.Add("nickname", "ERR_RESERVED", "Invalid nickname")
 	case !text.ValidNickname(nick, c.Accounts.ExtendedNicknameFormat):

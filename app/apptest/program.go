@@ -3,6 +3,7 @@ package apptest
 import (
 	"bytes"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -13,6 +14,10 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"svc/app"
+	"svc/internal/config"
+	"svc/store"
 )
 
 // BuildProgram builds the program, without cgo, in a folder and returns its path.
@@ -24,6 +29,33 @@ func BuildProgram(dir string) (string, error) {
 		return "", fmt.Errorf("build: %v\n%s", err, out)
 	}
 	return path, nil
+}
+
+// CreateData makes the data directory of a server whose config.toml is in dir, as the first start of the server does, unless there is one.
+// Relative paths of the settings are relative to dir.
+func CreateData(t testing.TB, dir string) {
+	t.Helper()
+	c, err := config.Load(filepath.Join(dir, "config.toml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !filepath.IsAbs(c.Data.Dir) {
+		c.Data.Dir = filepath.Join(dir, c.Data.Dir)
+	}
+	if _, err := os.Stat(filepath.Join(c.Data.Dir, store.File)); err == nil {
+		return
+	}
+	schema, err := Schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := app.New(t.Context(), c, app.Options{Schema: schema, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // FreeAddress returns an unused address. Its port is outside the system's ephemeral range, so that concurrent tests cannot take it.

@@ -9,7 +9,6 @@ import (
 	"crypto/rand"
 	"crypto/subtle"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -19,6 +18,7 @@ import (
 
 	"svc/internal/errs"
 	"svc/internal/limit"
+	"svc/internal/text"
 )
 
 // MaxLength is the maximum length of a new password in characters.
@@ -40,9 +40,9 @@ func Check(password string, minLength int, names ...string) error {
 	case strings.TrimSpace(password) == "":
 		return &Problem{"ERR_BLANK", "can't be blank"}
 	case length < minLength:
-		return &Problem{"ERR_TOO_SHORT", fmt.Sprintf("should be at least %d character(s)", minLength)}
+		return &Problem{"ERR_TOO_SHORT", "should be at least " + text.Count(minLength, "character")}
 	case length > MaxLength:
-		return &Problem{"ERR_TOO_LONG", fmt.Sprintf("should be at most %d character(s)", MaxLength)}
+		return &Problem{"ERR_TOO_LONG", "should be at most " + text.Count(MaxLength, "character")}
 	}
 	for _, name := range names {
 		if name != "" && strings.EqualFold(strings.TrimPrefix(strings.TrimSpace(password), "@"), name) {

@@ -97,7 +97,7 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%.20q: got %q, want %q", password, got, want)
 		}
 	}
-	if err := Check("eleven char", 12); err == nil || err.Error() != "should be at least 12 character(s)" {
+	if err := Check("eleven char", 12); err == nil || err.Error() != "should be at least 12 characters" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -78,7 +78,7 @@ func TestCaptcha(t *testing.T) {
 		{"a wrong solution", wrong, 0, map[string]string{"captcha": "Invalid CAPTCHA"}},
 		{"too late", first, time.Minute, map[string]string{"captcha": "CAPTCHA expired"}},
 		{"every error", append(wrong, "username", "", "password", "x", "email", "x", "agreement", "false"), 0, map[string]string{
-			"captcha": "Invalid CAPTCHA", "nickname": "can't be blank", "password": "should be at least 8 character(s)",
+			"captcha": "Invalid CAPTCHA", "nickname": "can't be blank", "password": "should be at least 8 characters",
 			"email": "has invalid format", "agreement": "must be accepted",
 		}},
 		{"a refused registration", append(first[:6:6], "username", "a b"), 0, map[string]string{"nickname": "has invalid format"}},

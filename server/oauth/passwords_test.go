@@ -22,7 +22,7 @@ func TestPasswordMinLength(t *testing.T) {
 	change := func(p string) *apptest.Response {
 		return alice.Post("/api/v1/svc/change_password", "password", apptest.Password, "new_password", p, "new_password_confirmation", p)
 	}
-	change(short).WantError(200, "New password should be at least 17 character(s).")
+	change(short).WantError(200, "New password should be at least 17 characters.")
 	srv.Browser().Get("/auth/sign_up").Want(200, "17 characters at least")
 	change(long).WantFields(apptest.Doc{"status": "success"})
 }
@@ -43,8 +43,8 @@ func TestChangePassword(t *testing.T) {
 		{"", "new", "new", "Invalid password."},
 		{apptest.Password, "", "", "New password can't be blank."},
 		{apptest.Password, " ", " ", "New password can't be blank."},
-		{apptest.Password, "1234567", "1234567", "New password should be at least 8 character(s)."},
-		{apptest.Password, strings.Repeat("x", 257), strings.Repeat("x", 257), "New password should be at most 256 character(s)."},
+		{apptest.Password, "1234567", "1234567", "New password should be at least 8 characters."},
+		{apptest.Password, strings.Repeat("x", 257), strings.Repeat("x", 257), "New password should be at most 256 characters."},
 		{apptest.Password, "Alice@Example.org", "Alice@Example.org", "New password can't be the nickname or the e-mail address."},
 	} {
 		change(tt.password, tt.newPassword, tt.again).WantError(200, tt.want)
@@ -115,7 +115,7 @@ func TestPasswordReset(t *testing.T) {
 	}
 	page.Submit(0, "data[password]", "one", "data[password_confirmation]", "two").Want(200, "Password reset failed: the two passwords are not the same.")
 	page.Submit(0, "data[password]", " ", "data[password_confirmation]", " ").Want(200, "Password reset failed: the password can't be blank.")
-	page.Submit(0, "data[password]", "1234567", "data[password_confirmation]", "1234567").Want(200, "the password should be at least 8 character(s).")
+	page.Submit(0, "data[password]", "1234567", "data[password_confirmation]", "1234567").Want(200, "the password should be at least 8 characters.")
 	srv.ChangeUser("alice", func(u *store.User) { u.ResetRequired = true })
 	page.Submit(0, "data[password]", "the new one", "data[password_confirmation]", "the new one").Want(200, "Password changed!")
 	alice.Get(verifyCredentials).Want(401)

@@ -29,7 +29,7 @@ func TestSignUpPage(t *testing.T) {
 		t.Errorf("headers: %v", page.Header)
 	}
 	again := page.Submit(0, typed("a b", "email", "x", "password", "1234567")...).Want(422, "The account could not be created", "The nickname has invalid format",
-		"The e-mail address has invalid format", "The password should be at least 8 character(s)", "The second password is not the same as the first")
+		"The e-mail address has invalid format", "The password should be at least 8 characters", "The second password is not the same as the first")
 	if f := again.Forms[0].Fields; f.Get("nickname") != "a b" || f.Get("email") != "x" || f.Get("password") != "" {
 		t.Errorf("the form has %v", f)
 	}

@@ -12,10 +12,10 @@ import (
 
 // RouteInfo describes an endpoint for `svc routes` and for the description of the API.
 type RouteInfo struct {
-	Method  string
-	Path    string
-	Access  string // "anyone", "user write:statuses", "staff:users_read admin:read", "session" of a browser; alternatives are joined by |
-	Deletes bool   // served while the disk is full
+	Method  string `json:"method"`
+	Path    string `json:"path"`
+	Access  string `json:"access"`  // "anyone", "user write:statuses", "staff:users_read admin:read", "session" of a browser; alternatives are joined by |
+	Deletes bool   `json:"deletes"` // served while the disk is full
 
 	endpoint *endpoint
 }

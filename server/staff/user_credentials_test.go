@@ -76,12 +76,12 @@ func TestCredentials(t *testing.T) {
 		{"taken address", apptest.Doc{"email": "bob@example.org", "name": "x"}, "email", "has already been taken"},
 		{"bad actor type", apptest.Doc{"actor_type": "Group"}, "actor_type", "is invalid"},
 		{"bad scope", apptest.Doc{"default_scope": "moon"}, "default_scope", "is invalid"},
-		{"empty name", apptest.Doc{"name": " "}, "name", "should be at least 1 character(s)"},
-		{"long name", apptest.Doc{"name": long}, "name", fmt.Sprintf("should be at most %d character(s)", srv.Settings.Accounts.NameLength)},
-		{"long bio", apptest.Doc{"bio": long}, "bio", fmt.Sprintf("should be at most %d character(s)", srv.Settings.Accounts.BioLength)},
-		{"many fields", apptest.Doc{"fields": slices.Repeat([]apptest.Doc{{"name": "a", "value": "b"}}, 50)}, "fields", fmt.Sprintf("should have at most %d item(s)", srv.Settings.Accounts.MaxFields)},
+		{"empty name", apptest.Doc{"name": " "}, "name", "should be at least 1 character"},
+		{"long name", apptest.Doc{"name": long}, "name", fmt.Sprintf("should be at most %d characters", srv.Settings.Accounts.NameLength)},
+		{"long bio", apptest.Doc{"bio": long}, "bio", fmt.Sprintf("should be at most %d characters", srv.Settings.Accounts.BioLength)},
+		{"many fields", apptest.Doc{"fields": slices.Repeat([]apptest.Doc{{"name": "a", "value": "b"}}, 50)}, "fields", fmt.Sprintf("should have at most %d items", srv.Settings.Accounts.MaxFields)},
 		{"long field", apptest.Doc{"raw_fields": []apptest.Doc{{"name": long, "value": "b"}}}, "fields", "invalid"},
-		{"short password", apptest.Doc{"password": "short"}, "password", "should be at least 8 character(s)"},
+		{"short password", apptest.Doc{"password": "short"}, "password", "should be at least 8 characters"},
 		{"new address as password", apptest.Doc{"password": "new@example.org", "email": "New@example.org"}, "password", "can't be the nickname or the e-mail address"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -185,7 +185,7 @@ func TestCreateUsers(t *testing.T) {
 		{"reserved nickname", []apptest.Doc{user("about", "x@example.org", good)}, list{"nickname Invalid nickname"}},
 		{"bad address", []apptest.Doc{user("x", "x", good)}, list{"email has invalid format"}},
 		{"no password", []apptest.Doc{user("x", "x@example.org", "")}, list{"password can't be blank"}},
-		{"short password", []apptest.Doc{user("x", "x@example.org", "short")}, list{"password should be at least 8 character(s)"}},
+		{"short password", []apptest.Doc{user("x", "x@example.org", "short")}, list{"password should be at least 8 characters"}},
 		{"address as password", []apptest.Doc{user("x", "x@example.org", "x@example.org")}, list{"password can't be the nickname or the e-mail address"}},
 		{"all bad", []apptest.Doc{user("", "x", ""), user("x", "x@example.org", "")}, list{"nickname can't be blank", "password can't be blank"}},
 	} {

@@ -112,8 +112,8 @@ func TestFaults(t *testing.T) {
 	german := MessagesFor("de", "")
 	for _, tt := range []struct{ text, want string }{
 		{"Invalid Username/Password", "Name oder Passwort stimmt nicht."},
-		{"The password should be at least 12 character(s)", "Das Passwort muss mindestens 12 Zeichen lang sein"},
-		{"The password should be at least many character(s)", "The password should be at least many character(s)"},
+		{"The password should be at least 12 characters", "Das Passwort muss mindestens 12 Zeichen lang sein"},
+		{"The password should be at least many characters", "The password should be at least many characters"},
 		{"Files of this type are not accepted", "Dateien dieser Art werden nicht angenommen."},
 		{"an error without a translation %d", "an error without a translation %d"},
 		{"", ""},

@@ -66,6 +66,7 @@ func newTemplate(t *testing.T, binary, address string) string {
 	if err := os.WriteFile(filepath.Join(s.dir, "config.toml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	apptest.CreateData(t, s.dir)
 	for _, name := range []string{"alice", "bob", "carol", "dummy", "erin", "mallory0", "mallory1", "mallory2"} {
 		s.mustRun("user", "create", name, "--email", name+"@example.org", "--password", password)
 	}
