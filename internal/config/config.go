@@ -34,6 +34,7 @@ type Config struct {
 	MediaProxy MediaProxy
 	Storage    Storage
 	Backup     Backup
+	Updates    Updates
 	Emoji      Emoji
 	Cards      Cards
 	Federation Federation
@@ -280,6 +281,13 @@ type Backup struct {
 	Schedule time.Duration // between two; 0: none
 	Keep     int
 	Dir      string // "": backups/ in the data directory
+}
+
+// Updates configures where new versions of the program are.
+type Updates struct {
+	URL       string // of the folder of a release; "": nowhere
+	PublicKey string // that verifies it, in minisign's form
+	Check     bool   // the running server looks for new versions
 }
 
 // Emoji configures the custom emoji of folders without a pack.json.

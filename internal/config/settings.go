@@ -26,6 +26,7 @@ func (c *Config) registry() []section {
 			c.mediaProxySettings(),
 			c.storageSettings(),
 			c.backupSettings(),
+			c.updateSettings(),
 			c.emojiSettings(),
 			c.cardsSettings(),
 			c.federationSettings(),
