@@ -5,7 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -32,6 +34,7 @@ type updating struct {
 	*workspace
 	binary   string
 	releases string
+	public   string
 	private  minisign.PrivateKey
 	env      []string
 }
@@ -42,7 +45,7 @@ func newUpdating(t *testing.T) *updating {
 	if err != nil {
 		t.Fatal(err)
 	}
-	u := &updating{workspace: newWorkspace(t), private: private}
+	u := &updating{workspace: newWorkspace(t), public: public.String(), private: private}
 	u.releases, u.binary = u.path("releases"), u.path("bin", "svc")
 	for _, dir := range []string{u.releases, u.path("bin")} {
 		if err := os.Mkdir(dir, 0o755); err != nil {
@@ -117,8 +120,9 @@ func (u *updating) runBinary(args ...string) *result {
 // wantVersion fails the test unless the binary in place has a version.
 func (u *updating) wantVersion(version string) {
 	u.t.Helper()
-	if got := u.runBinary("version").ok(); !strings.HasPrefix(got, "svc "+version+" ") {
-		u.t.Errorf("the binary is %q, want version %s", got, version)
+	var is struct{ Version string }
+	if err := json.Unmarshal([]byte(u.runBinary("version", "--json").ok()), &is); err != nil || is.Version != version {
+		u.t.Errorf("the binary is %q, want version %s: %v", is.Version, version, err)
 	}
 }
 
@@ -213,12 +217,19 @@ func TestRefusedUpdates(t *testing.T) {
 		t.Fatal(err)
 	}
 	u.update().fails(1, "name the key with --public-key")
+	u.publish(works, app.Version, schema, nil)
+	u.write("svc.pub", "untrusted comment: the key\n"+u.public+"\n")
+	for _, key := range []string{"svc.pub", u.public} {
+		if got := u.update("--public-key", key).ok(); !strings.Contains(got, "is up to date") {
+			t.Errorf("%s: got %q", key, got)
+		}
+	}
 	u.write("config.toml", "")
 	u.update().fails(1, "updates are off")
 	u.wantVersion(app.Version)
 }
 
-// TestUpdateOfOther has a user update a binary in a folder of root.
+// TestUpdateOfOther has a user update a binary in a folder of root, and root a server whose data belong to another user.
 func TestUpdateOfOther(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can run a command as another user")
@@ -238,6 +249,67 @@ func TestUpdateOfOther(t *testing.T) {
 	if want := "may not write " + u.path("bin") + ": run the command as root"; err == nil || !strings.Contains(string(out), want) {
 		t.Errorf("got %v, %q, want %q", err, out, want)
 	}
+
+	u.runBinary("user", "create", "alice", "--email", "alice@example.org").ok()
+	if out, err := exec.Command("chown", "-R", "65534:65534", u.path("data")).CombinedOutput(); err != nil {
+		t.Fatal(string(out))
+	}
+	schema := store.SchemaVersion()
+	u.publish(script(newVersion, schema, ""), newVersion, schema, nil)
+	u.update().ok()
+	u.wantVersion(newVersion)
+	err = filepath.WalkDir(u.path("data"), func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := entry.Info()
+		if err == nil && info.Sys().(*syscall.Stat_t).Uid != 65534 {
+			t.Errorf("%s belongs to root", path)
+		}
+		return err
+	})
+	if backups, _ := filepath.Glob(u.path("data", "backups", "*.tar")); err != nil || len(backups) != 1 {
+		t.Errorf("the backups are %v, %v", backups, err)
+	}
+}
+
+// TestKilledUpdate kills updates while they try the new binary, stop the server and restart it. The next one works.
+func TestKilledUpdate(t *testing.T) {
+	u := newUpdating(t)
+	schema := store.SchemaVersion()
+	u.runBinary("user", "create", "alice", "--email", "alice@example.org").ok()
+	kill := "kill -9 $PPID; "
+	for _, tt := range []struct {
+		name, program, want string
+		flags               []string
+	}{
+		{"while it tries the binary", "#!/bin/sh\n" + kill, app.Version, nil},
+		{"while it stops the server", string(script(newVersion, schema+1, "")), app.Version, []string{"--restart", "true", "--stop", kill}},
+		{"while it restarts the server", string(script(newVersion, schema, "")), newVersion, []string{"--restart", kill, "--stop", "true"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			u.t = t
+			of := schema
+			if strings.Contains(tt.program, fmt.Sprintf(`"schema":%d`, schema+1)) {
+				of++
+			}
+			u.publish([]byte(tt.program), newVersion, of, nil)
+			if r := u.update(tt.flags...); r.code != -1 {
+				t.Errorf("got %d, %q, %q", r.code, r.out, r.errOut)
+			}
+			u.wantVersion(tt.want)
+			if tt.want == newVersion { // no program that could update itself again
+				if err := os.Rename(u.binary+".old", u.binary); err != nil {
+					t.Fatal(err)
+				}
+			}
+			u.wantVersion(app.Version)
+		})
+	}
+	u.t = t
+	u.publish(script(newVersion, schema, ""), newVersion, schema, nil)
+	u.update().ok()
+	u.wantVersion(newVersion)
 }
 
 // TestUpdateCheck compares versions with a release on a web server, to which the request says nothing of the server.
@@ -327,6 +399,21 @@ echo $! >pid`)
 		u.wantVersion(app.Version)
 		if got := u.runBinary("user", "list").ok(); !strings.Contains(got, "alice") || strings.Contains(got, "bob") {
 			t.Errorf("the accounts are %q", got)
+		}
+	})
+	t.Run("a backup that fails", func(t *testing.T) {
+		if err := os.Rename(u.path("data", "backups"), u.path("backups")); err != nil {
+			t.Fatal(err)
+		}
+		u.write("data/backups", "a file")
+		r := u.update(broken...)
+		if r.code != 1 || !strings.Contains(r.errOut, "backup") || !strings.Contains(r.out, "Starting the server again") {
+			t.Errorf("got %d, %q, %q", r.code, r.out, r.errOut)
+		}
+		wantSteps("stop restart")
+		u.wantVersion(app.Version)
+		if err := errors.Join(os.Remove(u.path("data", "backups")), os.Rename(u.path("backups"), u.path("data", "backups"))); err != nil {
+			t.Fatal(err)
 		}
 	})
 	t.Run("a version that works", func(t *testing.T) {

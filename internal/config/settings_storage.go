@@ -55,11 +55,11 @@ func (c *Config) backupSettings() section {
 }
 
 func (c *Config) updateSettings() section {
-	return section{"updates", "New versions of this program (docs/releases.md). \"svc update\" reads url and public_key from the file of the settings only.", []Setting{
-		{Key: "url", field: text(&c.Updates.URL, "", optional(releaseFolder)),
+	return section{"updates", "New versions of this program, which \"svc update\" installs (docs/releases.md). Of url and public_key, only those in the settings file have an effect.", []Setting{
+		{Key: "url", field: text(&c.Updates.URL, "", optional(releaseFolder)), Restart: true,
 			Description: "Folder with the newest release: its release.json, the signature of that, and the files. An https address, or a path on this machine. Plain http is for private addresses only. Empty: there are no updates.",
 			Suggestions: []any{"https://example.org/svc/latest", "/mnt/usb/svc"}},
-		{Key: "public_key", field: text(&c.Updates.PublicKey, "", oneLine, optional(release.CheckKey)),
+		{Key: "public_key", field: text(&c.Updates.PublicKey, "", oneLine, optional(release.CheckKey)), Restart: true,
 			Description: "Key that verifies releases: the second line of svc.pub, from a place that you trust. Empty: there are no updates."},
 		{Key: "check", field: boolean(&c.Updates.Check, false),
 			Description: "Look for a new version once a day, and show it to admins. The request says nothing about this server but its network address."},
