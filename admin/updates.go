@@ -13,7 +13,7 @@ import (
 // updateCheckEvery is the time between two checks for a new version, a bit less than the day in which housekeeping comes by once an hour.
 const updateCheckEvery = 24*time.Hour - 30*time.Minute
 
-// UpdateState is what the server knows of new versions of this program.
+// UpdateState is the result of the last check for a new version of this program.
 type UpdateState struct {
 	Version   string      `json:"version"`    // of this server
 	Check     bool        `json:"check"`      // it looks for new ones
@@ -73,7 +73,7 @@ func (s *Service) newestVersion(ctx context.Context) (string, error) {
 
 func (s *Service) isNewer(version string) bool { return release.Compare(version, s.storage.Version) > 0 }
 
-// UpdateState returns what is known of new versions, nothing while updates.check is off.
+// UpdateState returns the result of the last check. While updates.check is off, it has no result.
 func (s *Service) UpdateState() *UpdateState {
 	state := &UpdateState{Version: s.storage.Version, Check: s.storage.Settings.Load().Updates.Check}
 	u := s.updates

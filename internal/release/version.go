@@ -14,7 +14,7 @@ func Compare(a, b string) int {
 		return c
 	}
 	switch {
-	case preA == "" || preB == "": // a release is newer than what came before it
+	case preA == "" || preB == "": // a release is newer than its pre-releases
 		return cmp.Compare(len(preB), len(preA))
 	default:
 		return compareParts(preA, preB)

@@ -1,9 +1,9 @@
 // Package update replaces the program by a newer release: it fetches and verifies the release, tries the new binary, swaps the two, restarts
 // the service, and takes everything back if the new version does not work.
 //
-// The binary is replaced by renaming, so that at any time one of the two is in place, whole. What is known of the network and of the files of
-// a release before its signature is verified is a bounded number of bytes. Operations on the data are commands of the two
-// binaries, which run as the owner of the data.
+// The binary is replaced by renaming, so that at any time one of the two is in place, whole. No file but release.json and its signature is read
+// before the signature is verified, and the new binary is not run before its sum is. Operations on the data are commands of the two binaries, which
+// run as the owner of the data.
 //
 // Limits: 1 MiB for release.json, 200 MiB for a binary, 15 minutes to download it.
 package update
@@ -43,8 +43,8 @@ type Folder struct {
 	client *fetch.Client
 }
 
-// Open returns the folder at an address or a path. Requests have no headers that say who makes them. Private addresses are requested only
-// if the address itself is one.
+// Open returns the folder at an address or a path. Requests carry no headers that identify the server. Private addresses are
+// requested only if the address itself is one.
 func Open(address string) (*Folder, error) {
 	u, err := url.Parse(address)
 	switch {

@@ -20,7 +20,7 @@ const (
 	healthPause   = 500 * time.Millisecond
 )
 
-// Options say what is updated, and how.
+// Options are the inputs of Run.
 type Options struct {
 	Binary         string // without symbolic links
 	SettingsFile   string // "": none
