@@ -30,8 +30,8 @@ type updateCheck struct {
 	err       error
 }
 
-// CheckForUpdate looks for a new version, if updates.check is set and the last check is a day old. The folder and the key are those of the settings
-// file, as for svc update. A failure is logged and part of UpdateState.
+// CheckForUpdate looks for a new version, if updates.check is set and the last check is a day old. A failure is logged
+// and part of UpdateState.
 func (s *Service) CheckForUpdate(ctx context.Context) error {
 	u := s.updates
 	now := s.db.Now()
@@ -59,7 +59,7 @@ func (s *Service) CheckForUpdate(ctx context.Context) error {
 }
 
 func (s *Service) newestVersion(ctx context.Context) (string, error) {
-	c := s.stored.file.Updates
+	c := s.storage.Settings.Load().Updates
 	folder, err := update.Open(c.URL)
 	if err != nil {
 		return "", err
@@ -71,7 +71,9 @@ func (s *Service) newestVersion(ctx context.Context) (string, error) {
 	return m.Version, nil
 }
 
-func (s *Service) isNewer(version string) bool { return release.Compare(version, s.storage.Version) > 0 }
+func (s *Service) isNewer(version string) bool {
+	return release.Compare(version, s.storage.Version) > 0
+}
 
 // UpdateState returns the result of the last check. While updates.check is off, it has no result.
 func (s *Service) UpdateState() *UpdateState {

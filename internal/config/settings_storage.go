@@ -55,7 +55,7 @@ func (c *Config) backupSettings() section {
 }
 
 func (c *Config) updateSettings() section {
-	return section{"updates", "New versions of this program, which \"svc update\" installs (docs/releases.md). Of url and public_key, only those in the settings file have an effect.", []Setting{
+	return section{"updates", "New versions of this program, which \"svc update\" installs (docs/releases.md).", []Setting{
 		{Key: "url", field: text(&c.Updates.URL, "", optional(releaseFolder)), Restart: true,
 			Description: "Folder with the newest release: its release.json, the signature of that, and the files. An https address, or a path on this machine. Plain http is for private addresses only. Empty: there are no updates.",
 			Suggestions: []any{"https://example.org/svc/latest", "/mnt/usb/svc"}},

@@ -53,7 +53,9 @@ func TestUpdateState(t *testing.T) {
 	check(off)
 	wantFields(t, "without updates.check", off.SignUpAdmin().Get(updatePath).Want(200).Object(), apptest.Doc{"version": running, "check": false, "available": nil, "checked_at": nil, "error": nil})
 
-	srv := apptest.Start(t, func(c *config.Config) { c.Updates = config.Updates{URL: folder, PublicKey: public.String(), Check: true} })
+	srv := apptest.Start(t, func(c *config.Config) {
+		c.Updates = config.Updates{URL: folder, PublicKey: public.String(), Check: true}
+	})
 	root := srv.SignUpAdmin()
 	browser := root.SignedIn()
 	wantFields(t, "before the check", root.Get(updatePath).Want(200).Object(), apptest.Doc{"check": true, "available": nil, "checked_at": nil})
