@@ -29,12 +29,13 @@ type Service struct {
 	storage StorageConfig
 	pruned  *prunePosition
 	purges  *runningPurges
+	updates *updateCheck
 	actor   *store.Account // the actor in the moderation log; nil: the command line
 }
 
 // New returns a Service. stored are the settings in the database, apiName is the api.name setting.
 func New(db *store.DB, soc *social.Service, stored *Settings, storage StorageConfig, apiName string, log *slog.Logger) *Service {
-	return &Service{db: db, social: soc, stored: stored, storage: storage, apiName: apiName, log: log, pruned: new(prunePosition), purges: new(runningPurges)}
+	return &Service{db: db, social: soc, stored: stored, storage: storage, apiName: apiName, log: log, pruned: new(prunePosition), purges: new(runningPurges), updates: new(updateCheck)}
 }
 
 // accountReader is what finding accounts needs, from the database or in a transaction.

@@ -110,6 +110,7 @@ var (
 	SetLogLevel = newCall("log level", (*Server).setLogLevel)
 	TestMail    = newCall("test mail", (*Server).testMail)
 	Restart     = newCall("restart", (*Server).restartByCommand)
+	showVersion = newCall("show version", func(s *Server, _ context.Context, _ struct{}) (string, error) { return s.version, nil })
 
 	ShowSettings   = adminCall("show settings", (*admin.Service).SettingsText)
 	SetSetting     = adminCall("set setting", (*admin.Service).SetSetting)

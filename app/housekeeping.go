@@ -11,7 +11,7 @@ const (
 	optimizeEvery        = 24 // runs
 )
 
-// runHousekeeping maintains the database every housekeepingInterval until ctx ends.
+// runHousekeeping maintains the database and looks for new versions every housekeepingInterval until ctx ends.
 func (s *Server) runHousekeeping(ctx context.Context) {
 	timer := time.NewTimer(firstHousekeeping)
 	defer timer.Stop()
@@ -33,6 +33,7 @@ func (s *Server) runHousekeeping(ctx context.Context) {
 			{"merge search index", true, s.DB.MergeSearchIndex},
 			{"release space", true, s.DB.ReleaseSpace},
 			{"checkpoint", true, s.DB.Checkpoint},
+			{"check for an update", true, s.Admin.CheckForUpdate},
 		} {
 			if !task.due {
 				continue

@@ -183,7 +183,7 @@ var testedElsewhere = []string{
 	"/api/v1/svc/admin/statuses", "/api/v1/svc/admin/users/:nickname_or_id/statuses", "/api/v1/svc/admin/instances/:instance/statuses",
 	"/api/v1/svc/admin/chats", "/api/v1/svc/admin/users/:nickname/chats", "/api/v1/svc/admin/stats",
 	"/api/v1/svc/admin/reports", "/api/v1/svc/admin/grouped_reports", "/api/v1/admin/", "/api/v2/admin/",
-	"/api/v1/svc/admin/jobs", "/api/v1/svc/admin/federation/", "/api/v1/svc/admin/storage", "/api/v1/svc/admin/domain_blocks/preview", "/api/v1/svc/admin/settings", "/api/v1/svc/admin/users/:nickname_or_id/overview",
+	"/api/v1/svc/admin/jobs", "/api/v1/svc/admin/federation/", "/api/v1/svc/admin/storage", "/api/v1/svc/admin/update", "/api/v1/svc/admin/domain_blocks/preview", "/api/v1/svc/admin/settings", "/api/v1/svc/admin/users/:nickname_or_id/overview",
 }
 
 // TestEntities requests all readable endpoints: as an account with all kinds of data, as an account without any, as an admin and

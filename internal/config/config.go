@@ -35,6 +35,7 @@ type Config struct {
 	Storage    Storage
 	Backup     Backup
 	Doctor     Doctor
+	Updates    Updates
 	Emoji      Emoji
 	Cards      Cards
 	Federation Federation
@@ -288,6 +289,13 @@ type Doctor struct {
 	Schedule time.Duration // between two; 0: none
 	Mail     bool
 	Webhook  string
+}
+
+// Updates configures where new versions of the program are.
+type Updates struct {
+	URL       string // of the folder of a release; "": nowhere
+	PublicKey string // that verifies it, in minisign's form
+	Check     bool   // the running server looks for new versions
 }
 
 // Emoji configures the custom emoji of folders without a pack.json.

@@ -27,6 +27,7 @@ func (c *Config) registry() []section {
 			c.storageSettings(),
 			c.backupSettings(),
 			c.doctorSettings(),
+			c.updateSettings(),
 			c.emojiSettings(),
 			c.cardsSettings(),
 			c.federationSettings(),

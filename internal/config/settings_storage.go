@@ -2,7 +2,11 @@ package config
 
 import (
 	"fmt"
+	"net/url"
+	"path/filepath"
 	"time"
+
+	"svc/internal/release"
 )
 
 const (
@@ -73,4 +77,28 @@ func (c *Config) backupSettings() section {
 			Description: "Where they are written. Empty: backups/ in the data directory, where they count for storage.limit.",
 			Suggestions: []any{"/mnt/backup"}},
 	}}
+}
+
+func (c *Config) updateSettings() section {
+	return section{"updates", "New versions of this program, which \"svc update\" installs (docs/releases.md).", []Setting{
+		{Key: "url", field: text(&c.Updates.URL, "", optional(releaseFolder)), Restart: true,
+			Description: "Folder with the newest release: its release.json, the signature of that, and the files. An https address, or a path on this machine. Plain http is for private addresses only. Empty: there are no updates.",
+			Suggestions: []any{"https://example.org/svc/latest", "/mnt/usb/svc"}},
+		{Key: "public_key", field: text(&c.Updates.PublicKey, "", oneLine, optional(release.CheckKey)), Restart: true,
+			Description: "Key that verifies releases: the second line of svc.pub, from a place that you trust. Empty: there are no updates."},
+		{Key: "check", field: boolean(&c.Updates.Check, false),
+			Description: "Look for a new version once a day, and show it to admins. The request says nothing about this server but its network address."},
+	}}
+}
+
+// releaseFolder is the address or the path of a folder.
+func releaseFolder(s string) error {
+	u, err := url.Parse(s)
+	if err == nil && (u.Scheme == "file" && u.Host == "" || u.Scheme == "") && filepath.IsAbs(u.Path) && u.RawQuery == "" && u.Fragment == "" {
+		return oneLine(s)
+	}
+	if webAddress(s) != nil || u.RawQuery != "" || u.Fragment != "" {
+		return fmt.Errorf(`%q is not a folder such as "https://example.org/svc/latest" or "/mnt/usb/svc"`, s)
+	}
+	return nil
 }

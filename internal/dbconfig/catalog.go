@@ -171,7 +171,7 @@ func FileOnly(group, key string) bool {
 		return true
 	}
 	switch group + "." + key {
-	case "instance.configurable_from_database", "federation.allow_loopback", "log.format":
+	case "instance.configurable_from_database", "federation.allow_loopback", "log.format", "updates.url", "updates.public_key":
 		return true
 	}
 	return false

@@ -177,11 +177,24 @@ func Open(key string, manifest, signature []byte) (*Manifest, error) {
 	return m, nil
 }
 
+// CheckKey returns an error for a text that is no public key in minisign's form.
+func CheckKey(key string) error {
+	_, err := parseKey(key)
+	return err
+}
+
+func parseKey(key string) (public minisign.PublicKey, err error) {
+	if err := public.UnmarshalText([]byte(strings.TrimSpace(key))); err != nil {
+		return public, fmt.Errorf("public key: %w", err)
+	}
+	return public, nil
+}
+
 // Verify verifies the signature of a file of a release and returns the version of its trusted comment.
 func Verify(key, file string, text, signature []byte) (version string, err error) {
-	var public minisign.PublicKey
-	if err := public.UnmarshalText([]byte(strings.TrimSpace(key))); err != nil {
-		return "", fmt.Errorf("public key: %w", err)
+	public, err := parseKey(key)
+	if err != nil {
+		return "", err
 	}
 	if len(text) > MaxManifest || len(signature) > MaxSignature {
 		return "", fmt.Errorf("%s: it has %d bytes, its signature %d: that is too much", file, len(text), len(signature))

@@ -350,6 +350,7 @@ var Shapes = withDerivedShapes(map[string]map[string]string{
 	"ChangedJobs":  {"jobs": "integer"},
 	"QueueStatus":  {"hosts": "[]object", "deliveries": "[]object", "received": "object", "failed": "[]object"},
 	"RetryResult":  {"deliveries": "integer", "received": "integer"},
+	"UpdateState":  {"version": "text", "check": "boolean", "available": "text|null", "checked_at": "time|null", "error": "text|null"},
 	"Storage": {
 		"total": "integer", "limit": "integer", "disk_free": "integer", "min_free": "integer", "full": "boolean", "reason": "?text", "critical": "boolean",
 		"classes": "[]StorageClass", "remote_posts": "RemotePosts",

@@ -48,6 +48,15 @@ func (p *page) dashboard() (any, error) {
 		return nil, err
 	}
 	content := web.Dashboard{}
+	if viewer.Svc.IsAdmin {
+		var update struct {
+			Available string `json:"available"`
+		}
+		if err := p.get("/api/v1/svc/admin/update", nil, &update); err != nil {
+			return nil, err
+		}
+		content.Update = update.Available
+	}
 	for _, l := range staffLinks {
 		if l.privilege == "" && viewer.Svc.IsAdmin || slices.Contains(viewer.Svc.Privileges, l.privilege) {
 			content.Links = append(content.Links, web.Link{Title: "admin." + l.name + ".title", Hint: "admin." + l.name + ".about", URL: "/web/admin/" + l.name})

@@ -72,7 +72,7 @@ func TestServerStateIsForAdmins(t *testing.T) {
 	srv.SetRole(moderator, false, true)
 	for _, request := range [][2]string{
 		{"GET", jobsPath}, {"DELETE", jobsPath}, {"POST", jobsPath + "/retry"}, {"GET", deliveriesPath}, {"POST", deliveriesPath + "/retry"}, {"POST", deliveriesPath + "/drop"},
-		{"GET", explainPath}, {"GET", storagePath}, {"POST", storagePath + "/prune"}, {"POST", doctorPath}, {"GET", previewPath},
+		{"GET", explainPath}, {"GET", storagePath}, {"POST", storagePath + "/prune"}, {"POST", doctorPath}, {"GET", previewPath}, {"GET", updatePath},
 	} {
 		for _, who := range []*apptest.Client{moderator.Client, user.Client} {
 			who.Do(request[0], request[1], "", nil).Want(403)

@@ -5,12 +5,13 @@ import (
 	"svc/server/rest"
 )
 
-// serverRoutes are the state of the server itself: its storage, and the checks of svc doctor.
+// serverRoutes are the state of the server itself: its storage, the checks of svc doctor, and new versions of the program.
 func (h *Handlers) serverRoutes() rest.Routes {
 	return rest.Routes{
 		"GET /api/v1/svc/admin/storage":        {rest.Admin("admin:read").Answers("Storage"), h.showStorage},
 		"POST /api/v1/svc/admin/storage/prune": {rest.Admin("admin:write").Deletes().Answers("empty"), h.pruneStorage},
 		"POST /api/v1/svc/admin/doctor":        {rest.Admin("admin:read").Answers("object"), h.runDoctor},
+		"GET /api/v1/svc/admin/update":         {rest.Admin("admin:read").Answers("UpdateState"), h.showUpdate},
 	}
 }
 
@@ -34,3 +35,6 @@ func (h *Handlers) runDoctor(r *rest.Request) (any, error) {
 	defer h.examining.Unlock()
 	return h.Doctor(r.Context()), nil
 }
+
+// showUpdate shows which version of the program runs, and whether a newer one is available.
+func (h *Handlers) showUpdate(*rest.Request) (any, error) { return h.Admin.UpdateState(), nil }

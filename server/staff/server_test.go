@@ -12,6 +12,7 @@ const (
 	storagePath = "/api/v1/svc/admin/storage"
 	doctorPath  = "/api/v1/svc/admin/doctor"
 	previewPath = "/api/v1/svc/admin/domain_blocks/preview"
+	updatePath  = "/api/v1/svc/admin/update"
 )
 
 // TestStorage shows the classes of files with their limits, and starts the removal of unused files.

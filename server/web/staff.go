@@ -123,6 +123,7 @@ type RowButton struct {
 type Dashboard struct {
 	OpenReports     int
 	PendingAccounts int
+	Update          string // a new version of the program; "": none is known
 	Links           []Link
 }
 
