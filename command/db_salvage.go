@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"svc/app"
+	"svc/internal/text"
 	"svc/store"
 )
 
@@ -64,6 +65,6 @@ func (a *cli) printSalvaged(s *store.Salvaged) {
 		}
 	}
 	table.Flush()
-	fmt.Fprintf(a.out, "Rows in the new database: %d. Rows that referred to lost ones: %d.\n", rows, s.Unreferred)
+	fmt.Fprintf(a.out, "The new database has %s. %s referred to lost ones.\n", text.Count(rows, "row"), text.Count(s.Unreferred, "row"))
 	fmt.Fprintf(a.out, "The damaged database is %s.\nNow run \"svc verify --fix\", and start the server.\n", s.Damaged)
 }
