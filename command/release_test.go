@@ -70,9 +70,11 @@ func TestHealth(t *testing.T) {
 		handler http.HandlerFunc
 		want    string
 	}{
-		"unhealthy":       {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "unhealthy", 503) }, "answers 503: unhealthy"},
+		"unhealthy": {func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "unhealthy", http.StatusServiceUnavailable)
+		}, "answers 503: unhealthy"},
 		"another program": {func(w http.ResponseWriter, _ *http.Request) { w.Write(bytes.Repeat([]byte("x"), 1<<20)) }, "answers 200: xxx"},
-		"a redirect":      {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/health?", 302) }, "answers 302"},
+		"a redirect":      {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/health?", http.StatusFound) }, "answers 302"},
 		"half of the answer": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "9")
 			w.Write([]byte("OK"))

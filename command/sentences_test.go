@@ -1,7 +1,6 @@
 package command_test
 
 import (
-	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -81,7 +80,7 @@ func TestWrongPlural(t *testing.T) {
 		"Invite %d is revoked": false, "Imported %d of %s": false, "the address": false, "Added note %d.": false,
 	} {
 		if got := wrongPlural(text, true) != ""; got != want {
-			t.Error(fmt.Sprintf("%q: got %v", text, got))
+			t.Errorf("%q: got %v", text, got)
 		}
 	}
 }
