@@ -59,7 +59,7 @@ func schemaText(t *testing.T) string {
 }
 
 // makeDatabase runs SQL on a new database, and returns its path.
-func makeDatabase(t *testing.T, sql string) string {
+func makeDatabase(t testing.TB, sql string) string {
 	t.Helper()
 	dir := t.TempDir()
 	raw := rawDB(t, dir)
@@ -102,7 +102,7 @@ func writeOld(t *testing.T, version int, hash, schema string) {
 }
 
 // makeOld creates a database of a version, with rows in every table, and returns its folder.
-func makeOld(t *testing.T, version int) (dir string) {
+func makeOld(t testing.TB, version int) (dir string) {
 	t.Helper()
 	text, err := os.ReadFile(oldFile(version))
 	if err != nil {

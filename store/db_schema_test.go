@@ -163,7 +163,7 @@ func openAndClose(t *testing.T, dir string) {
 	}
 }
 
-func rawDB(t *testing.T, dir string) *sql.DB {
+func rawDB(t testing.TB, dir string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("sqlite", filepath.Join(dir, store.File))
 	if err != nil {
