@@ -31,6 +31,7 @@ var errFrameTooBig = errors.New("frame is too big")
 // length beyond 63 bits with another code. It also answers a Close frame whose reason is not UTF-8, which the library would send back.
 type closingConn struct {
 	net.Conn
+	early  []byte      // what arrived before the connection was handed over: a client may write as soon as it has the answer
 	rest   uint64      // bytes of the current frame that are not written yet
 	closed atomic.Bool // a Close frame was written
 
@@ -44,7 +45,7 @@ func (c *closingConn) Read(b []byte) (int, error) {
 	if c.tooBig.Load() {
 		return 0, c.discard(b)
 	}
-	n, err := c.Conn.Read(b)
+	n, err := c.receive(b)
 	for i := 0; i < n; {
 		if c.left > 0 {
 			skipped := min(c.left, uint64(n-i))
@@ -64,6 +65,16 @@ func (c *closingConn) Read(b []byte) (int, error) {
 		c.incoming.n = 0
 	}
 	return n, err
+}
+
+// receive reads what the client sent.
+func (c *closingConn) receive(b []byte) (int, error) {
+	if len(c.early) == 0 {
+		return c.Conn.Read(b)
+	}
+	n := copy(b, c.early)
+	c.early = c.early[n:]
+	return n, nil
 }
 
 // discard returns an error, after the Close frame when the client has ended the connection, so that it can read that frame.

@@ -4,6 +4,7 @@ package stream
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"net"
 	"net/http"
@@ -190,10 +191,12 @@ func (w smallBuffers) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	conn = &closingConn{Conn: conn}
-	if buffers.Reader.Buffered() == 0 {
-		buffers.Reader = bufio.NewReaderSize(conn, readBuffer)
+	early, err := buffers.Reader.Peek(buffers.Reader.Buffered())
+	if err != nil {
+		return nil, nil, err
 	}
+	conn = &closingConn{Conn: conn, early: bytes.Clone(early)}
+	buffers.Reader = bufio.NewReaderSize(conn, readBuffer)
 	buffers.Writer.Reset(conn)
 	return conn, buffers, nil
 }

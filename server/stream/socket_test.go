@@ -1,10 +1,12 @@
 package stream_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -397,4 +399,53 @@ func TestStreamAPIName(t *testing.T) {
 	l.Subscribe("user:other_chat").Subscribe("user")
 	alice.AccountAction(bob.ID, "follow")
 	l.WantEvents("a follow", "user: other:follow_relationships_update "+"follow_accept")
+}
+
+// TestFramesBehindTheRequest sends frames with the request, so that they arrive before the connection is a stream: they are read like all others.
+func TestFramesBehindTheRequest(t *testing.T) {
+	srv := apptest.Start(t)
+	command := `{"type":"subscribe","stream":"nothing"}`
+	short := append([]byte{0x81, 0x80 | byte(len(command)), 0, 0, 0, 0}, command...)
+	long := []byte{0x81, 0xff, 0, 0, 1, 0, 0, 0, 0, 0, 1, 2, 3, 4}
+	for _, tt := range []struct {
+		name   string
+		frames []byte
+		split  int // of the bytes, this many are sent with the request
+		want   string
+	}{
+		{"a command", short, len(short), "Unknown stream"},
+		{"a part of its header", short, 1, "Unknown stream"},
+		{"a part of its content", short, 10, "Unknown stream"},
+		{"the header of a long frame", long, len(long), "\x88\x02\x03\xf1"}, // a Close frame with the code 1009
+		{"a part of that", long, 5, "\x88\x02\x03\xf1"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			host := strings.TrimPrefix(srv.URL, "http://")
+			conn, err := net.Dial("tcp", host)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			request := "GET /api/v1/streaming HTTP/1.1\r\nHost: " + host + "\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+			if _, err := conn.Write(append([]byte(request), tt.frames[:tt.split]...)); err != nil {
+				t.Fatal(err)
+			}
+			conn.SetDeadline(time.Now().Add(20 * time.Second))
+			var got []byte
+			buffer := make([]byte, 4096)
+			for sent := false; !bytes.Contains(got, []byte(tt.want)); {
+				n, err := conn.Read(buffer)
+				got = append(got, buffer[:n]...)
+				if err != nil {
+					t.Fatalf("%q is not in %q: %v", tt.want, got, err)
+				}
+				if !sent && bytes.Contains(got, []byte("\r\n\r\n")) {
+					sent = true
+					if _, err := conn.Write(tt.frames[tt.split:]); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		})
+	}
 }
