@@ -136,7 +136,7 @@ func TestScheduledBackupWithDamage(t *testing.T) {
 		srv.Advance(time.Hour + time.Minute)
 	}
 	b, err := srv.Admin.BackupStatus(t.Context())
-	if err != nil || !strings.Contains(b.Problem, "1 uploads are damaged or missing") {
+	if err != nil || !strings.Contains(b.Problem, "damaged or missing in ") {
 		t.Errorf("state %+v, %v", b, err)
 	}
 	if n := backupMails(srv); n != 1 {

@@ -186,7 +186,7 @@ func TestEmojiCheck(t *testing.T) {
 		"again: 1 emoji, ok", ":cat: cat.png: hidden: the pack \"again\" has this shortcode", ":gone: gone.png: the file is missing",
 		":a b: cat.png: the shortcode or the file name is not valid", ":large: large.png: the picture has ", ":page: page.png: Files of this type are not accepted",
 		":gif: wrong.gif: the content is image/png", ":link: link.png: links and devices are not served", "extra.png: no shortcode shows this picture",
-		"broken: 0 emoji, 1 problems", "pack.json: ",
+		"broken: 0 emoji, 1 problem", "pack.json: ",
 	} {
 		if !strings.Contains(r.out, want) {
 			t.Errorf("check does not print %q:\n%s", want, r.out)

@@ -23,6 +23,7 @@ import (
 	"aead.dev/minisign"
 
 	"svc/app"
+	"svc/app/apptest"
 	"svc/internal/release"
 	"svc/store"
 )
@@ -250,6 +251,7 @@ func TestUpdateOfOther(t *testing.T) {
 		t.Errorf("got %v, %q, want %q", err, out, want)
 	}
 
+	apptest.CreateData(t, u.dir)
 	u.runBinary("user", "create", "alice", "--email", "alice@example.org").ok()
 	if out, err := exec.Command("chown", "-R", "65534:65534", u.path("data")).CombinedOutput(); err != nil {
 		t.Fatal(string(out))
@@ -277,6 +279,7 @@ func TestUpdateOfOther(t *testing.T) {
 func TestKilledUpdate(t *testing.T) {
 	u := newUpdating(t)
 	schema := store.SchemaVersion()
+	apptest.CreateData(t, u.dir)
 	u.runBinary("user", "create", "alice", "--email", "alice@example.org").ok()
 	kill := "kill -9 $PPID; "
 	for _, tt := range []struct {
@@ -375,6 +378,7 @@ echo $! >pid`)
 		}
 		os.Remove(u.path("steps"))
 	}
+	apptest.CreateData(t, u.dir)
 	u.runBinary("user", "create", "alice", "--email", "alice@example.org").ok()
 	if err := exec.Command("sh", "-c", "cd "+u.dir+" && sh restart && rm steps").Run(); err != nil {
 		t.Fatal(err)
