@@ -192,9 +192,8 @@ export const journeys = {
     await ann.open('/web/settings/data')
     await ann.pick(ann.field(t('settings.data.import_follow')), picture)
     await ann.send(t('settings.data.start'))
-    await ann.see(ann.main.getByRole('heading', { name: t('error.title') }))
+    await ann.see(ann.main.getByRole('alert'))
     await ann.usable('status of 400')
-    await ann.press(t('nav.back'))
     await ann.see(ann.field(t('settings.data.import_follow')))
     assert.equal((await ann.api('GET', '/api/v1/svc/imports')).length, imports)
   },

@@ -99,7 +99,7 @@ export const journeys = {
     await ann.see(t('fault.domain_format'))
     await ann.usable('status of 422')
     assert.deepEqual(await ann.api('GET', '/api/v1/domain_blocks'), before)
-    await ann.press(t('nav.back'))
+    assert.equal(await ann.field(t('settings.hidden.domain')).inputValue(), 'not a domain')
     await ann.type(t('settings.hidden.domain'), domain)
     await ann.enter()
     await ann.see(t('done.saved'), ann.page)
