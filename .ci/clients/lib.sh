@@ -105,7 +105,7 @@ start_trial_server() {
   port=$(free_port) url=http://localhost:$port
   rm -rf "$home" && mkdir "$home"
   echo "$url" >"$home/url"
-  (cd "$home" && "$BINARY" setup --yes --url "$url" --listen "127.0.0.1:$port" --data-dir "$home/data" \
+  (cd "$home" && "$BINARY" setup --yes --registrations open --url "$url" --listen "127.0.0.1:$port" --data-dir "$home/data" \
     --admin admin --email admin@example.org --password "$PASSWORD") >"$home/setup.log" 2>&1
   set_key "$home/config.toml" rate_limit enabled false
   set_key "$home/config.toml" federation allow_loopback true
