@@ -34,7 +34,7 @@ func cutBackup(file string) error {
 	}
 	ways := "use another backup"
 	if !slices.ContainsFunc(missing, func(name string) bool { return name != manifestFile }) {
-		ways += ", or --damaged, which restores what is there"
+		ways += ", or --damaged, which restores the rest"
 	}
 	if len(missing) == 0 {
 		missing = []string{"the end"}

@@ -97,6 +97,7 @@ type Server struct {
 	restarts    chan struct{} // has an element when a restart was requested
 	running     atomic.Bool   // Run was called
 	stopping    atomic.Bool   // Run is about to end
+	doctorLast  doctorState   // of svc doctor, if it could not be written
 	manager     serviceManager
 }
 

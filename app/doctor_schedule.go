@@ -47,13 +47,16 @@ func (s *Server) runDoctor(ctx context.Context) {
 	}
 }
 
-// RunDueDoctor runs all checks if they are due, and passes on what is new since the last time: to the log, to staff by mail, and to the webhook. If
-// that fails, the next call does all again.
+// RunDueDoctor runs all checks if they are due, and sends the results that are new since the last time to the log, to staff by mail, and to the webhook. If
+// the webhook fails, the next call does all again.
 func (s *Server) RunDueDoctor(ctx context.Context) error {
 	c := s.Live.Load().Doctor
 	last, err := s.readDoctorState()
 	if err != nil {
 		return err
+	}
+	if s.doctorLast.At.After(last.At) {
+		last = s.doctorLast
 	}
 	now := s.DB.Now()
 	if c.Schedule == 0 || !last.At.IsZero() && !last.At.After(now) && now.Sub(last.At) < c.Schedule {
@@ -66,7 +69,16 @@ func (s *Server) RunDueDoctor(ctx context.Context) error {
 	if err := s.passOn(ctx, n); err != nil {
 		return err
 	}
-	text, err := json.Marshal(doctorState{now.UTC(), n.found})
+	state := doctorState{now.UTC(), n.found}
+	if err := s.writeDoctorState(state); err != nil {
+		s.doctorLast = state // or a full disk would be news every hour
+		return err
+	}
+	return nil
+}
+
+func (s *Server) writeDoctorState(state doctorState) error {
+	text, err := json.Marshal(state)
 	if err != nil {
 		return err
 	}
@@ -130,7 +142,7 @@ func (n *doctorNews) text() string {
 	return strings.TrimSuffix(lines.String(), "\n")
 }
 
-// passOn tells who wants to know.
+// passOn sends new results to the log, the webhook and staff.
 func (s *Server) passOn(ctx context.Context, n *doctorNews) error {
 	for _, r := range n.Worse {
 		s.log.Warn("a check of svc doctor", "check", r.Name, "status", r.Status, "seen", r.Seen, "advice", r.Advice)
@@ -150,7 +162,11 @@ func (s *Server) passOn(ctx context.Context, n *doctorNews) error {
 	if !c.Mail {
 		return nil
 	}
-	return s.DB.Update(ctx, func(tx *store.Tx) error { return s.Social.MailDoctorIn(ctx, tx, n.text(), strings.Join(n.Well, ", ")) })
+	err := s.DB.Update(ctx, func(tx *store.Tx) error { return s.Social.MailDoctorIn(ctx, tx, n.text(), strings.Join(n.Well, ", ")) })
+	if err != nil { // such as a full disk: the log and the webhook have it
+		s.log.Error("the mail about checks of svc doctor", "err", err)
+	}
+	return nil
 }
 
 // postNews sends the news to the service that the operator named, which may have a private address.

@@ -286,6 +286,25 @@ func TestDoctorWarns(t *testing.T) {
 	}
 }
 
+// TestDoctorOfTrial checks that a server of this machine alone needs one of the addresses of localhost.
+func TestDoctorOfTrial(t *testing.T) {
+	p := newPatient(t)
+	p.config.Settings.Server.URL = "https://localhost:4000"
+	open := p.config.Dial
+	p.config.Resolve = func(context.Context, string) ([]netip.Addr, error) {
+		return []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("::1")}, nil
+	}
+	p.config.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+		if strings.HasPrefix(address, "[::1]") {
+			return nil, errors.New("connection refused")
+		}
+		return open(ctx, network, address)
+	}
+	want(t, doctor.Run(t.Context(), p.config), "port", doctor.OK, "accepts connections")
+	p.config.Dial = func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("connection refused") }
+	want(t, doctor.Run(t.Context(), p.config), "port", doctor.Failure, "127.0.0.1:4000 does not accept connections")
+}
+
 // TestProbeIsSecret checks that nobody else gets the answer to a probe.
 func TestProbeIsSecret(t *testing.T) {
 	srv := apptest.Start(t)

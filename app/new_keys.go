@@ -19,7 +19,7 @@ type RenewedKeys struct {
 	Lost store.LostSecrets
 }
 
-// RenewKeys makes new keys for a server whose keys are lost or damaged, and forgets what is sealed with the old ones. Keys that belong to the database
+// RenewKeys makes new keys for a server whose keys are lost or damaged, and removes the data that are sealed with the old ones. Keys that belong to the database
 // stay: that is an error. No server may run. It can be repeated if it was cut off.
 func RenewKeys(ctx context.Context, c *config.Config, o Options) (*RenewedKeys, error) {
 	if _, err := os.Stat(filepath.Join(c.Data.Dir, store.File)); err != nil {

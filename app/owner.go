@@ -1,6 +1,7 @@
 package app
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -51,29 +52,45 @@ func returnToOwner(dir string) error {
 	return to.take(dir)
 }
 
-// take makes the owner that of what belongs to root in a folder, and of files.
+// take makes the owner that of the entries of a folder that belong to root, and of files. The user of the server may change the folder meanwhile, so that
+// no link may lead out of it: a file with further names could be one of root's elsewhere, and keeps its owner.
 func (o owner) take(dir string, files ...string) error {
-	give := func(path string) error {
-		of, err := ownerOf(path)
-		if err != nil || of.uid != 0 {
-			return err
+	for _, path := range files {
+		info, err := os.Lstat(path)
+		if err == nil && o.takes(info) {
+			err = os.Lchown(path, o.uid, o.gid)
 		}
-		if err := os.Lchown(path, o.uid, o.gid); err != nil {
+		if err != nil {
 			return fmt.Errorf("give to the owner of the data directory: %w", err)
 		}
-		return nil
 	}
-	for _, path := range files {
-		if err := give(path); err != nil {
-			return err
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return fs.WalkDir(root.FS(), ".", func(path string, _ fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
 		}
-	}
-	return filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		return give(path)
+		info, err := root.Lstat(path)
+		if err == nil && o.takes(info) {
+			err = root.Lchown(path, o.uid, o.gid)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("give to the owner of the data directory: %w", err)
+		}
+		return nil
 	})
+}
+
+// takes returns true for what root has created.
+func (o owner) takes(info fs.FileInfo) bool {
+	of, ok := info.Sys().(*syscall.Stat_t)
+	return ok && of.Uid == 0 && (info.IsDir() || of.Nlink == 1)
 }
 
 // ownerOf returns the owner of a file or folder, not of what a symbolic link names.

@@ -45,6 +45,13 @@ func TestFilesOfRootAreGivenToOwner(t *testing.T) {
 			if err := os.Symlink(outside, filepath.Join(data, "link")); err != nil {
 				t.Fatal(err)
 			}
+			linked := filepath.Join(t.TempDir(), "linked")
+			if err := os.WriteFile(linked, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Link(linked, filepath.Join(data, "second name")); err != nil {
+				t.Skip(err)
+			}
 			for path, uid := range map[string]int{parent: tt.parent, data: tt.data, filepath.Join(data, "kept"): other} {
 				if err := os.Lchown(path, uid, uid); err != nil {
 					t.Fatal(err)
@@ -55,7 +62,7 @@ func TestFilesOfRootAreGivenToOwner(t *testing.T) {
 			}
 			for path, want := range map[string]int{
 				settings: tt.want, data: tt.want, filepath.Join(data, "svc.db"): tt.want, filepath.Join(data, "keys", "secret"): tt.want,
-				filepath.Join(data, "link"): tt.want, filepath.Join(data, "kept"): other, outside: 0,
+				filepath.Join(data, "link"): tt.want, filepath.Join(data, "kept"): other, outside: 0, linked: 0,
 			} {
 				info, err := os.Lstat(path)
 				if err != nil {

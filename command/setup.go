@@ -51,7 +51,7 @@ get certificates from Let's Encrypt.
 The address (--url) becomes part of every account and post. It cannot be changed later. --api-name and --api-compatible let
 apps and front ends made for another server of this family work with this one.
 
---new-keys is for a server whose keys/ are lost or damaged and in no backup: it makes new ones, and says what was lost with the old ones. All else
+--new-keys is for a server whose keys/ are lost or damaged and in no backup: it makes new ones, and lists the losses. All else
 stays as it is.`,
 		Example: `  svc setup
   svc setup --yes --url https://social.example.org --data-dir /var/lib/svc/data \

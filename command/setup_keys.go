@@ -10,7 +10,7 @@ import (
 	"svc/app"
 )
 
-// newKeys replaces the keys of a server that is set up, and says what was lost.
+// newKeys replaces the keys of a server that is set up, and lists the losses.
 func (a *cli) newKeys(cmd *cobra.Command, s *setupOptions) error {
 	var other string
 	cmd.Flags().Visit(func(f *pflag.Flag) {

@@ -20,7 +20,7 @@ import (
 // registrationsApproval is what svc setup proposes.
 const registrationsApproval = "approval"
 
-// registrationModes are the answers to who may register, with what they set.
+// registrationModes are the answers to the question who may register, with their settings.
 var registrationModes = []struct {
 	name string
 	set  config.Instance // the members below only
@@ -114,7 +114,12 @@ func (s *setupOptions) questions(c *config.Config) []setupQuestion {
 				return errors.New("certificates need an address that begins with https://")
 			}
 			return nil
-		}, func() bool { return s.tls != "" || s.mayServeTLS(c) }},
+		}, func() bool {
+			if s.tls == "" && mayServeTLS(c) {
+				s.tls = yesNo(onHTTPSPort(c) && !s.yes) // proposed
+			}
+			return s.tls != ""
+		}},
 		{"tls-email", "E-mail address that Let's Encrypt may write to (empty: none)", &s.tlsMail, setting("server.tls", "email"), func() bool { return c.Server.TLS.Enabled }},
 		{"data-dir", "Data directory", &s.dataDir, setting("data", "dir"), nil},
 		{"registrations", "Who may register: anyone (open), anyone whom staff approve (approval), with the link of an invite (invites), nobody (closed)", &s.who, func(answer string) error {
@@ -126,19 +131,20 @@ func (s *setupOptions) questions(c *config.Config) []setupQuestion {
 	}
 }
 
-// mayServeTLS returns true if the server itself could serve an https address: it is reached from other machines. The proposed answer is yes on
-// the port of https.
-func (s *setupOptions) mayServeTLS(c *config.Config) bool {
-	if c.URL().Scheme != "https" || app.OnLoopback(c) {
-		return false
-	}
-	network, address := c.ListenAddress()
-	_, port, err := net.SplitHostPort(address)
-	s.tls = yesNo(err == nil && port == "443" && !s.yes)
-	return network == "tcp"
+// mayServeTLS returns true if the server itself could serve an https address: other machines reach it.
+func mayServeTLS(c *config.Config) bool {
+	network, _ := c.ListenAddress()
+	return c.URL().Scheme == "https" && network == "tcp" && !app.OnLoopback(c)
 }
 
-// answer sets a value: that of its flag, else, unless the defaults are wanted, the answer of the user, who is asked until it can be used.
+// onHTTPSPort returns true if the server listens on the port of https.
+func onHTTPSPort(c *config.Config) bool {
+	_, address := c.ListenAddress()
+	_, port, err := net.SplitHostPort(address)
+	return err == nil && port == "443"
+}
+
+// answer sets a value: that of its flag or, unless the defaults are wanted, the answer of the user. The question is repeated until the answer is valid.
 func (a *cli) answer(cmd *cobra.Command, defaults bool, q setupQuestion) error {
 	if q.needed != nil && !q.needed() {
 		return nil

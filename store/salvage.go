@@ -98,7 +98,7 @@ func (s *salvage) run(ctx context.Context) error {
 		return err
 	}
 	if err := Check(ctx, path); err != nil {
-		return fmt.Errorf("what is left is no database of a server: %w", err)
+		return fmt.Errorf("the readable rows are no database of a server: %w", err)
 	}
 	return s.replace(path)
 }

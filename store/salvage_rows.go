@@ -8,7 +8,7 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// maxHoles bounds the holes of a table: a table that is damaged everywhere is given up, and what was read of it is kept.
+// maxHoles bounds the holes of a table: in a table that is damaged everywhere, the rows read so far are kept.
 const maxHoles = 10_000
 
 // table copies the rows of a table that can be read.

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"svc/internal/text"
 	"svc/internal/toolchain"
 )
 
@@ -121,7 +122,7 @@ func checkKeys(ctx context.Context, d *doctor) Result {
 		return notChecked("another version of svc has written the database")
 	}
 	if d.LostKeys != nil {
-		return failure("Do not delete what is left of them.", "%v", d.LostKeys)
+		return failure("Do not delete the files that are left.", "%v", d.LostKeys)
 	}
 	if d.Closed != nil {
 		return notChecked("the data directory cannot be opened")
@@ -168,11 +169,11 @@ func checkParked(ctx context.Context, d *doctor) Result {
 		return notChecked(err.Error())
 	case p.Jobs > 0 && p.Deliveries > 0:
 		return warning("Look at svc job list and svc federation deliveries --failed; retry or drop them.",
-			"parked after the last attempt: %d jobs, %d deliveries to %d servers", p.Jobs, p.Deliveries, p.Hosts)
+			"parked after the last attempt: %s, %s to %s", text.Count(p.Jobs, "job"), text.Count(p.Deliveries, "delivery"), text.Count(p.Hosts, "server"))
 	case p.Jobs > 0:
-		return warning("Look at svc job list; svc job retry runs them again.", "parked after the last attempt: %d jobs", p.Jobs)
+		return warning("Look at svc job list; svc job retry runs them again.", "parked after the last attempt: %s", text.Count(p.Jobs, "job"))
 	case p.Deliveries > 0:
-		return warning("Look at svc federation deliveries --failed; svc federation retry tries again.", "parked after the last attempt: %d deliveries to %d servers", p.Deliveries, p.Hosts)
+		return warning("Look at svc federation deliveries --failed; svc federation retry tries again.", "parked after the last attempt: %s to %s", text.Count(p.Deliveries, "delivery"), text.Count(p.Hosts, "server"))
 	}
 	return ok("no job and no delivery is parked")
 }

@@ -7,7 +7,7 @@ import (
 	"svc/app/apptest"
 )
 
-// TestRefusedForms checks that a form whose values an endpoint refuses is shown again with the error, on its page and with what was entered.
+// TestRefusedForms checks that a form whose values an endpoint refuses is shown again with the error, on its page, with the entered values.
 func TestRefusedForms(t *testing.T) {
 	srv := apptest.Start(t)
 	b := srv.SignUpAdmin().SignedIn()
