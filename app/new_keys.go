@@ -52,9 +52,6 @@ func (s *Server) renewKeys(ctx context.Context, renewed *RenewedKeys) error {
 		if err := disk.Rename(renewed.Dir, renewed.Old); err != nil {
 			return fmt.Errorf("keys: %w", err)
 		}
-		if err := disk.SyncPath(filepath.Dir(renewed.Dir)); err != nil {
-			return fmt.Errorf("keys: %w", err)
-		}
 	}
 	if s.Keys, err = keys.Open(renewed.Dir); err != nil {
 		return err

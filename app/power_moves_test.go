@@ -32,7 +32,7 @@ var powerSetup = powerScenario{name: "setup", run: func(t *testing.T, r *powerRu
 }, check: func(t *testing.T, r *powerRun, dir string, facts *chaosModel) (problems []string) {
 	c := powerConfig(t, dir, powerURL)
 	_, err := os.Stat(filepath.Join(c.Data.Dir, store.File))
-	_, noSettings := os.Stat(filepath.Join(dir, "config.toml"))
+	_, noSettings := os.Stat(powerSettings(dir))
 	if err != nil || app.SetupUnfinished(c.Data.Dir) || noSettings != nil {
 		if facts.value(done) != "" {
 			return []string{"the setup has ended, and is not whole"}
@@ -41,7 +41,7 @@ var powerSetup = powerScenario{name: "setup", run: func(t *testing.T, r *powerRu
 			return []string{fmt.Sprintf("the setup cannot be repeated: %v", err)}
 		}
 	}
-	if _, err := config.Load(filepath.Join(dir, "config.toml")); err != nil {
+	if _, err := config.Load(powerSettings(dir)); err != nil {
 		problems = append(problems, err.Error())
 	}
 	return append(problems, hasUsers(t, c, 1)...)
@@ -51,9 +51,28 @@ var powerSetup = powerScenario{name: "setup", run: func(t *testing.T, r *powerRu
 func setUp(t *testing.T, dir string) error {
 	t.Helper()
 	first := admin.NewUser{Nickname: "admin", Email: "admin@example.org", Password: "long enough"}
-	_, err := app.Setup(t.Context(), powerConfig(t, dir, powerURL), powerOptions(t), filepath.Join(dir, "config.toml"), first)
+	_, err := app.Setup(t.Context(), powerConfig(t, dir, powerURL), powerOptions(t), powerSettings(dir), first)
 	return err
 }
+
+// powerSettings returns the path of the settings file of a setup. As in packages, it is in another folder than the data directory.
+func powerSettings(dir string) string { return filepath.Join(dir, "etc", "config.toml") }
+
+// powerStart is the first start without a setup, and the first account.
+var powerStart = powerScenario{name: "start", run: func(t *testing.T, r *powerRun) {
+	r.record(t)
+	addUsers(t, powerConfig(t, r.dir, powerURL), 1)
+	r.model.acknowledge(done, "1")
+}, check: func(t *testing.T, r *powerRun, dir string, facts *chaosModel) []string {
+	c := powerConfig(t, dir, powerURL)
+	if facts.value(done) != "" {
+		return hasUsers(t, c, 1)
+	}
+	if err := withServer(t, c, func(*app.Server) error { return nil }); err != nil {
+		return []string{fmt.Sprintf("the server does not start: %v", err)}
+	}
+	return findings(verified(t, c))
+}}
 
 // hasUsers checks that the server in a data directory starts, that the verification finds nothing, and how many users it has.
 func hasUsers(t *testing.T, c *config.Config, want int) (problems []string) {
@@ -164,16 +183,28 @@ var powerMigration = powerScenario{name: "migration", run: func(t *testing.T, r 
 	if err := migrate(t, c); err != nil {
 		t.Fatal(err)
 	}
-}, check: func(t *testing.T, r *powerRun, dir string, _ *chaosModel) (problems []string) {
-	c := powerConfig(t, dir, powerURL)
-	if err := migrate(t, c); err != nil {
-		return []string{fmt.Sprintf("the upgrade cannot be repeated: %v", err)}
+	copies, _ := filepath.Glob(filepath.Join(c.Data.Dir, "svc.db.schema-*"))
+	for _, path := range copies {
+		r.model.acknowledge("copy "+filepath.Base(path), "1")
 	}
-	err := readDatabase(c, func(db *sql.DB) (err error) {
-		if problems, err = damage(db); err != nil {
+}, check: func(t *testing.T, r *powerRun, dir string, facts *chaosModel) (problems []string) {
+	c := powerConfig(t, dir, powerURL)
+	for key := range facts.facts {
+		if name, ok := strings.CutPrefix(key, "copy "); ok {
+			if err := checkCopy(filepath.Join(c.Data.Dir, name)); err != nil {
+				problems = append(problems, fmt.Sprintf("%s: %v", name, err))
+			}
+		}
+	}
+	if err := migrate(t, c); err != nil {
+		return append(problems, fmt.Sprintf("the upgrade cannot be repeated: %v", err))
+	}
+	err := readDatabase(c, func(db *sql.DB) error {
+		found, err := damage(db)
+		if err != nil {
 			return err
 		}
-		problems = slices.DeleteFunc(problems, func(p string) bool { return strings.HasPrefix(p, "wrong ") }) // the rows are no real ones
+		problems = append(problems, slices.DeleteFunc(found, func(p string) bool { return strings.HasPrefix(p, "wrong ") })...) // the rows are no real ones
 		accounts, err := texts(db, `SELECT nickname FROM accounts`)
 		if len(accounts) == 0 {
 			problems = append(problems, "there is no account")
@@ -185,6 +216,23 @@ var powerMigration = powerScenario{name: "migration", run: func(t *testing.T, r 
 	}
 	return problems
 }}
+
+// checkCopy checks that a file is a database.
+func checkCopy(path string) error {
+	if _, err := os.Stat(path); err != nil {
+		return err
+	}
+	db, err := sql.Open("sqlite", "file:"+path+"?mode=ro")
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	list, err := texts(db, `PRAGMA integrity_check`)
+	if err == nil && strings.Join(list, "") != "ok" {
+		err = errors.New(list[0])
+	}
+	return err
+}
 
 // migrate opens and closes the database.
 func migrate(t *testing.T, c *config.Config) error {

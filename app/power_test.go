@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -25,8 +26,8 @@ var (
 	powerCuts   = flag.Int("cuts", 20, "how many times TestPowerCuts cuts the power")
 	powerFirst  = flag.Uint64("first-cut", 1, "number of the first cut")
 	powerRecord = flag.String("record", "", "make the cuts in a record that an earlier run has left")
-	powerOnly   = flag.String("scenario", "", "only cuts in one scenario: load, setup, restore, new-keys, migration")
-	powerSyncs  = flag.Bool("ignore-syncs", false, "also make the cuts with each synchronisation ignored, and print which of them lose something")
+	powerOnly   = flag.String("scenario", "", "only cuts in one scenario: load, setup, restore, start, new-keys, migration")
+	powerSyncs  = flag.String("ignore-syncs", "", "also make the cuts with each of these synchronisations ignored, and print which of them lose something: a regular expression")
 )
 
 // cutsOfRecord is how many cuts are made in one record: making one takes longer than a cut.
@@ -60,7 +61,7 @@ func (r *powerRun) record(t *testing.T) {
 }
 
 // powerScenarios are chosen by the number of a cut. The first one has many moments.
-var powerScenarios = []*powerScenario{&powerLoad, &powerLoad, &powerSetup, &powerLoad, &powerRestore, &powerLoad, &powerNewKeys, &powerLoad, &powerMigration, &powerLoad}
+var powerScenarios = []*powerScenario{&powerLoad, &powerLoad, &powerSetup, &powerLoad, &powerRestore, &powerStart, &powerNewKeys, &powerLoad, &powerMigration, &powerLoad}
 
 // TestPowerCuts records what a server under load and its commands do with the disk. Then it cuts the power at random moments: what was not synchronised
 // is lost, in part or as a whole. After each cut the server starts, the verification finds nothing, everything acknowledged is there, nothing deleted is
@@ -86,8 +87,8 @@ func TestPowerCuts(t *testing.T) {
 		t.Run(strings.ReplaceAll(key, " ", "-"), func(t *testing.T) {
 			r := newPowerRun(t, cuts[0])
 			r.cut(t, cuts)
-			if *powerSyncs {
-				r.ignoreSyncs(t, cuts)
+			if *powerSyncs != "" {
+				r.ignoreSyncs(t, cuts, regexp.MustCompile(*powerSyncs))
 			}
 		})
 	}
@@ -187,9 +188,12 @@ func (r *powerRun) problems(t *testing.T, numbers []uint64, ignored string) map[
 }
 
 // ignoreSyncs makes the cuts once for each place that synchronises, as on a disk that ignores it.
-func (r *powerRun) ignoreSyncs(t *testing.T, numbers []uint64) {
+func (r *powerRun) ignoreSyncs(t *testing.T, numbers []uint64, which *regexp.Regexp) {
 	t.Helper()
 	for _, site := range r.disk.SyncSites() {
+		if !which.MatchString(site) {
+			continue
+		}
 		found := r.problems(t, numbers, site)
 		example := ""
 		for _, problems := range found {

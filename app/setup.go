@@ -86,7 +86,11 @@ func beginSetup(dir string) (isNew bool, err error) {
 	if _, err := os.Lstat(filepath.Join(dir, store.File)); !errors.Is(err, fs.ErrNotExist) {
 		return false, err
 	}
-	err = disk.ReplaceText(mark, "A setup of svc has not ended. Run svc setup again.\n")
+	file, err := disk.Create(mark) // on disk before anything of the database: SQLite synchronises the folder for its first log
+	if err == nil {
+		_, err = file.WriteString("A setup of svc has not ended. Run svc setup again.\n")
+		err = errors.Join(err, file.Close())
+	}
 	if err != nil {
 		return false, dataDirError(dir, err)
 	}
