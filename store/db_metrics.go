@@ -4,48 +4,39 @@ import (
 	"context"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
+	"github.com/VictoriaMetrics/metrics"
 
 	"svc/internal/cache"
 )
 
+// writerBuckets are the upper bounds of what the writer waits for, in seconds.
+var writerBuckets = []float64{.0001, .0005, .001, .005, .025, .1, .5, 2}
+
 // writerMetrics measure the writer. They cost about 0.1 µs a transaction.
 type writerMetrics struct {
-	wait, commit, group prometheus.Histogram
+	set                 *metrics.Set
+	wait, commit, group *metrics.PrometheusHistogram
 }
 
-func newWriterMetrics() *writerMetrics {
+// newWriterMetrics returns metrics of a writer that receives requests.
+func newWriterMetrics(requests <-chan *request) *writerMetrics {
+	set := metrics.NewSet()
+	set.NewGauge("svc_writer_queue", func() float64 { return float64(len(requests)) })
 	return &writerMetrics{
-		wait: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name:    "svc_writer_wait_seconds",
-			Help:    "Time that a transaction waited for the writer.",
-			Buckets: []float64{.0001, .0005, .001, .005, .025, .1, .5, 2},
-		}),
-		commit: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name:    "svc_writer_commit_seconds",
-			Help:    "Time of a commit, the write to the disk included.",
-			Buckets: []float64{.0001, .0005, .001, .005, .025, .1, .5, 2},
-		}),
-		group: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name:    "svc_writer_group_transactions",
-			Help:    "Transactions in a commit.",
-			Buckets: []float64{1, 2, 4, 8, 16, 64},
-		}),
+		set:    set,
+		wait:   set.NewPrometheusHistogramExt("svc_writer_wait_seconds", writerBuckets),
+		commit: set.NewPrometheusHistogramExt("svc_writer_commit_seconds", writerBuckets),
+		group:  set.NewPrometheusHistogramExt("svc_writer_group_transactions", []float64{1, 2, 4, 8, 16, 64}),
 	}
 }
 
 func (m *writerMetrics) committed(transactions int, d time.Duration) {
-	m.group.Observe(float64(transactions))
-	m.commit.Observe(d.Seconds())
+	m.group.Update(float64(transactions))
+	m.commit.Update(d.Seconds())
 }
 
 // Metrics returns what the writer measures.
-func (db *DB) Metrics() []prometheus.Collector {
-	waiting := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "svc_writer_queue", Help: "Transactions that wait for the writer.",
-	}, func() float64 { return float64(len(db.writer.requests)) })
-	return []prometheus.Collector{db.writer.metrics.wait, db.writer.metrics.commit, db.writer.metrics.group, waiting}
-}
+func (db *DB) Metrics() *metrics.Set { return db.writer.metrics.set }
 
 // CacheStats returns the state of the caches by name.
 func (db *DB) CacheStats() map[string]cache.Stats {

@@ -105,13 +105,14 @@ func newWriter(ctx context.Context, db *DB, pool *sqlx.DB) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
+	requests := make(chan *request, maxGroup)
 	return &writer{
 		db: db, pool: pool, conn: conn, q: newStatements(conn),
-		requests: make(chan *request, maxGroup),
+		requests: requests,
 		truncate: make(chan chan truncation),
 		stop:     make(chan struct{}),
 		stopped:  make(chan struct{}),
-		metrics:  newWriterMetrics(),
+		metrics:  newWriterMetrics(requests),
 	}, nil
 }
 
@@ -259,7 +260,7 @@ func (w *writer) runInSavepoint(r *request) {
 
 // runFunction runs one function and recovers its panic.
 func (w *writer) runFunction(r *request) {
-	w.metrics.wait.Observe(time.Since(r.queuedAt).Seconds())
+	w.metrics.wait.Update(time.Since(r.queuedAt).Seconds())
 	r.tx = Tx{reader: reader{q: w.q, db: w.db}}
 	defer func() {
 		if p := recover(); p != nil {

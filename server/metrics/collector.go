@@ -2,8 +2,10 @@ package metrics
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
-	"github.com/prometheus/client_golang/prometheus"
+	"github.com/VictoriaMetrics/metrics"
 
 	"svc/internal/cache"
 	"svc/store"
@@ -45,21 +47,55 @@ var (
 	remotePosts  = describe("svc_remote_posts", "Posts of other servers, with boosts.")
 )
 
-func describe(name, help string, labels ...string) *prometheus.Desc {
-	return prometheus.NewDesc(name, help, labels, nil)
+// help is what the page says about each metric, by name. These are measured by other packages; describe adds those that are read here.
+var help = map[string]string{
+	"svc_http_requests_total":           "Answered requests by method and path of the route, and status.",
+	"svc_http_request_duration_seconds": "Time from the headers of a request to the end of its answer, except for answers that stream events.",
+	"svc_http_requests_in_flight":       "Requests that are being answered.",
+
+	"svc_writer_wait_seconds":       "Time that a transaction waited for the writer.",
+	"svc_writer_commit_seconds":     "Time of a commit, the write to the disk included.",
+	"svc_writer_group_transactions": "Transactions in a commit.",
+	"svc_writer_queue":              "Transactions that wait for the writer.",
+}
+
+// description is a name and its labels.
+type description struct {
+	name   string
+	labels []string
+}
+
+func describe(name, text string, labels ...string) *description {
+	help[name] = text
+	return &description{name, labels}
+}
+
+// escape escapes the value of a label.
+var escape = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
+
+// with returns the name with values of the labels.
+func (d *description) with(values []string) string {
+	if len(values) != len(d.labels) {
+		panic(fmt.Sprintf("%s: %d values for %d labels", d.name, len(values), len(d.labels)))
+	}
+	if len(values) == 0 {
+		return d.name
+	}
+	pairs := make([]string, len(values))
+	for i, v := range values {
+		pairs[i] = d.labels[i] + `="` + escape.Replace(v) + `"`
+	}
+	return d.name + "{" + strings.Join(pairs, ",") + "}"
 }
 
 // collector reads the state of the server. What cannot be read is logged and missing on the page.
 type collector struct{ Config }
 
-// Describe sends nothing: which metrics exist may depend on what can be read.
-func (*collector) Describe(chan<- *prometheus.Desc) {}
-
-// Collect is for prometheus.Collector.
-func (c *collector) Collect(ch chan<- prometheus.Metric) {
+// collect returns the state of this moment.
+func (c *collector) collect() *metrics.Set {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
-	s := sink{ch}
+	s := sink{metrics.NewSet()}
 	s.gauge(buildInfo, 1, c.Version)
 	for _, source := range []struct {
 		name string
@@ -93,6 +129,7 @@ func (c *collector) Collect(ch chan<- prometheus.Metric) {
 			s.cache(name, stat)
 		}
 	}
+	return s.set
 }
 
 func (c *collector) backups(ctx context.Context, s sink) error {
@@ -172,15 +209,15 @@ func (c *collector) storage(ctx context.Context, s sink) error {
 	return nil
 }
 
-// sink takes metrics.
-type sink struct{ ch chan<- prometheus.Metric }
+// sink takes metrics. Taking one twice with the same labels panics.
+type sink struct{ set *metrics.Set }
 
-func (s sink) gauge(d *prometheus.Desc, value float64, labels ...string) {
-	s.ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
+func (s sink) gauge(d *description, value float64, labels ...string) {
+	s.set.NewGauge(d.with(labels), nil).Set(value)
 }
 
-func (s sink) counter(d *prometheus.Desc, value uint64, labels ...string) {
-	s.ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(value), labels...)
+func (s sink) counter(d *description, value uint64, labels ...string) {
+	s.set.NewCounter(d.with(labels)).Set(value)
 }
 
 func (s sink) cache(name string, stats cache.Stats) {

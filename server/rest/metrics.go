@@ -2,59 +2,39 @@ package rest
 
 import (
 	"cmp"
-	"strconv"
+	"fmt"
 	"sync"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
+	"github.com/VictoriaMetrics/metrics"
 )
 
+// durationBuckets are the upper bounds of the histograms of latency, in seconds.
+var durationBuckets = []float64{.001, .0025, .005, .01, .025, .1, .25, 1, 5}
+
 // Metrics counts requests by endpoint. Labels are the method and path of the route table, so their number does not depend on clients.
-// It is a prometheus.Collector.
 type Metrics struct {
-	requests  *prometheus.CounterVec
-	durations *prometheus.HistogramVec
-	inFlight  prometheus.Gauge
+	set       *metrics.Set
+	inFlight  *metrics.Gauge
 	endpoints map[*endpoint]*endpointMetrics
 }
 
-// endpointMetrics are the metrics of one endpoint. Its histogram exists from the first request on.
+// endpointMetrics are the metrics of one endpoint. Its histogram exists from the first request on, a counter from the first answer with its status on,
+// so that a request formats no name.
 type endpointMetrics struct {
-	method, path string
-	duration     func() prometheus.Observer
-	statuses     sync.Map // int to prometheus.Counter
+	labels   string
+	duration func() *metrics.PrometheusHistogram
+	statuses sync.Map // int to *metrics.Counter
 }
 
 // NewMetrics returns metrics for Config.
 func NewMetrics() *Metrics {
-	return &Metrics{
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "svc_http_requests_total", Help: "Answered requests by method and path of the route, and status.",
-		}, []string{"method", "route", "status"}),
-		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name:    "svc_http_request_duration_seconds",
-			Help:    "Time from the headers of a request to the end of its answer, except for answers that stream events.",
-			Buckets: []float64{.001, .0025, .005, .01, .025, .1, .25, 1, 5},
-		}, []string{"method", "route"}),
-		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "svc_http_requests_in_flight", Help: "Requests that are being answered.",
-		}),
-	}
+	set := metrics.NewSet()
+	return &Metrics{set: set, inFlight: set.NewGauge("svc_http_requests_in_flight", nil)}
 }
 
-// Describe is for prometheus.Collector.
-func (m *Metrics) Describe(ch chan<- *prometheus.Desc) {
-	m.requests.Describe(ch)
-	m.durations.Describe(ch)
-	m.inFlight.Describe(ch)
-}
-
-// Collect is for prometheus.Collector.
-func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
-	m.requests.Collect(ch)
-	m.durations.Collect(ch)
-	m.inFlight.Collect(ch)
-}
+// Set returns what is measured, for the page of metrics.
+func (m *Metrics) Set() *metrics.Set { return m.set }
 
 // register prepares the endpoints of a server. It does nothing for nil, as the other methods.
 func (m *Metrics) register(list []*endpoint) {
@@ -66,8 +46,10 @@ func (m *Metrics) register(list []*endpoint) {
 		if e == nil { // there is no fallback
 			continue
 		}
-		em := &endpointMetrics{method: cmp.Or(e.method, "any"), path: e.path}
-		em.duration = sync.OnceValue(func() prometheus.Observer { return m.durations.WithLabelValues(em.method, em.path) })
+		em := &endpointMetrics{labels: fmt.Sprintf("method=%q,route=%q", cmp.Or(e.method, "any"), e.path)}
+		em.duration = sync.OnceValue(func() *metrics.PrometheusHistogram { // endpoints for errors share labels
+			return m.set.GetOrCreatePrometheusHistogramExt("svc_http_request_duration_seconds{"+em.labels+"}", durationBuckets)
+		})
 		m.endpoints[e] = em
 	}
 }
@@ -88,10 +70,11 @@ func (m *Metrics) finish(r *Request, status int) {
 	e := m.endpoints[r.endpoint]
 	counter, ok := e.statuses.Load(status)
 	if !ok {
-		counter, _ = e.statuses.LoadOrStore(status, m.requests.WithLabelValues(e.method, e.path, strconv.Itoa(status)))
+		name := fmt.Sprintf(`svc_http_requests_total{%s,status="%d"}`, e.labels, status)
+		counter, _ = e.statuses.LoadOrStore(status, m.set.GetOrCreateCounter(name))
 	}
-	counter.(prometheus.Counter).Inc()
+	counter.(*metrics.Counter).Inc()
 	if !r.streamed {
-		e.duration().Observe(time.Since(r.start).Seconds())
+		e.duration().Update(time.Since(r.start).Seconds())
 	}
 }
