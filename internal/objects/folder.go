@@ -255,6 +255,9 @@ func (f *folderStore) Delete(ctx context.Context, name string) error {
 	if err := checkName(name); err != nil {
 		return failed("delete", name, err)
 	}
+	if err := ctx.Err(); err != nil {
+		return failed("delete", name, err)
+	}
 	unlock, err := f.lock(ctx, false)
 	if err != nil {
 		return failed("delete", name, folderError(err))

@@ -46,7 +46,7 @@ type Object struct {
 	Name     string
 	Size     int64     // in bytes
 	Modified time.Time // when it was written, by the clock of the place; whole seconds on SFTP
-	ETag     string    // changes with each Put; empty on SFTP
+	ETag     string    // of this version; on S3 the same for the same content; empty on SFTP
 }
 
 // PutOptions are conditions and properties of a Put.

@@ -73,8 +73,9 @@ func firstPart(body io.Reader, size int64) ([]byte, error) {
 	return buffer[:n], err
 }
 
+// putOptions leaves out the signature of each chunk, because the hash of the whole content is signed.
 func (s *s3Store) putOptions(o PutOptions) minio.PutObjectOptions {
-	return minio.PutObjectOptions{ContentType: o.ContentType}
+	return minio.PutObjectOptions{ContentType: o.ContentType, DisableContentSha256: true}
 }
 
 // putBytes sends an object in one request.
@@ -129,7 +130,7 @@ func (s *s3Store) sendParts(ctx context.Context, key, id string, buffer []byte, 
 		sum := sha256.Sum256(buffer)
 		err := s.call(ctx, int64(len(buffer)), func(ctx context.Context) error {
 			part, err := s.core.PutObjectPart(ctx, s.bucket, key, id, len(parts)+1, bytes.NewReader(buffer), int64(len(buffer)),
-				minio.PutObjectPartOptions{Sha256Hex: hex.EncodeToString(sum[:])})
+				minio.PutObjectPartOptions{Sha256Hex: hex.EncodeToString(sum[:]), DisableContentSha256: true})
 			if err == nil {
 				parts = append(parts, minio.CompletePart{PartNumber: part.PartNumber, ETag: part.ETag})
 			}

@@ -128,6 +128,7 @@ func (s *sftpStore) dial(ctx context.Context) (*session, error) {
 	var refusal error
 	for i := first; i < len(s.configs); i++ {
 		c, err := s.dialWith(ctx, s.configs[i])
+		var none *ssh.AlgorithmNegotiationError
 		switch {
 		case err == nil:
 			s.mu.Lock()
@@ -136,12 +137,12 @@ func (s *sftpStore) dial(ctx context.Context) (*session, error) {
 			return c, nil
 		case errors.Is(err, ErrHostKey):
 			refusal = err
-		case !strings.Contains(err.Error(), "no common algorithm for host key"):
+		case !errors.As(err, &none):
 			return nil, err
 		}
 	}
 	if refusal == nil {
-		refusal = as(ErrHostKey, fmt.Errorf("%s has no key of a type that is known", s.location.Host))
+		refusal = fmt.Errorf("%w: %s has no key of a type that is known", ErrHostKey, s.location.Host)
 	}
 	return nil, refusal
 }
