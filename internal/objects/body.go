@@ -68,9 +68,6 @@ func readSmall(body io.Reader) ([]byte, error) {
 	return b, err
 }
 
-// cleanUp is how long a failed Put tries to remove what it wrote.
-const cleanUp = 5 * time.Second
-
 // errStalled is the cause of a context that ends because a place does not answer.
 var errStalled = errors.New("no answer in time")
 

@@ -24,8 +24,9 @@ var (
 	ErrFull = errors.New("no space left")
 	// ErrUnreachable means that no or half an answer came. A Put that failed with it may have been completed, nevertheless.
 	ErrUnreachable = errors.New("unreachable")
-	// ErrHostKey means that the key of an SFTP server is not the expected one, or that none is known.
-	ErrHostKey = errors.New("host key not verified")
+	// ErrIdentity means that the host key of an SFTP server is not the expected one or that none is known, or that the certificate of an S3 server
+	// is not trusted. Nothing secret was sent.
+	ErrIdentity = errors.New("server not verified")
 	// ErrCondition means that the condition of a Put was not met: nothing was written.
 	ErrCondition = errors.New("condition not met")
 	// ErrName means that a name is not valid.

@@ -3,6 +3,7 @@ package objects
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -74,6 +75,11 @@ func (o Options) withDefaults() Options {
 // limit returns how long a request may take that transfers so many bytes.
 func (o Options) limit(size int64) time.Duration {
 	return o.Timeout + time.Duration(size/slowest)*time.Second
+}
+
+// cleanUp returns a context for removing what a failed Put wrote, which is tried for at most 5 seconds.
+func (o Options) cleanUp(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), min(o.Stall, 5*time.Second))
 }
 
 // fromEnv returns a variable of the environment, or the content of the file that NAME_FILE names.

@@ -20,8 +20,12 @@ import (
 	"svc/internal/objects"
 )
 
-// stall is short, so that tests of hanging servers are, and long enough for a busy machine.
-const stall = 2 * time.Second
+const (
+	// patience is long enough for a busy machine.
+	patience = time.Minute
+	// stall is short, for servers that hang.
+	stall = 500 * time.Millisecond
+)
 
 // place is where a test stores objects.
 type place struct {
@@ -93,7 +97,7 @@ func sftpPlaceIn(t *testing.T, dir string) place {
 	return place{
 		name:     "sftp",
 		location: "sftp://svc@" + s.address + dir + "/store?fingerprint=" + s.fingerprint(0),
-		options:  objects.Options{Password: testSecret, Stall: stall},
+		options:  objects.Options{Password: testSecret, Stall: patience},
 		server:   s.address,
 	}
 }
@@ -107,7 +111,7 @@ func s3Place(address string) place {
 	return place{
 		name:     "s3",
 		location: "s3://bucket/a/prefix?endpoint=http://" + address,
-		options:  objects.Options{AccessKey: testUser, SecretKey: testSecret, Stall: stall},
+		options:  objects.Options{AccessKey: testUser, SecretKey: testSecret, Stall: patience},
 		server:   address,
 	}
 }
@@ -190,8 +194,10 @@ type proxy struct {
 	down    atomic.Int64 // bytes that the client still receives before the failure
 	up      atomic.Int64 // bytes that the server still receives before the failure
 	opened  atomic.Int32
-	mu      sync.Mutex
-	open    []net.Conn
+
+	mu     sync.Mutex
+	open   []net.Conn
+	healed chan struct{}
 }
 
 const (
@@ -205,11 +211,11 @@ func newProxy(t *testing.T, server string) *proxy {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &proxy{address: l.Addr().String()}
+	p := &proxy{address: l.Addr().String(), healed: make(chan struct{})}
 	var running sync.WaitGroup
 	t.Cleanup(func() {
 		l.Close()
-		p.closeAll()
+		p.heal()
 		running.Wait()
 	})
 	running.Go(func() {
@@ -249,6 +255,16 @@ func (p *proxy) fail(how int32, up, down int64) {
 func (p *proxy) heal() {
 	p.failure.Store(works)
 	p.closeAll()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	close(p.healed)
+	p.healed = make(chan struct{})
+}
+
+func (p *proxy) untilHealed() <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.healed
 }
 
 func (p *proxy) closeAll() {
@@ -264,11 +280,12 @@ func (p *proxy) forward(to, from net.Conn, left *atomic.Int64) {
 	defer to.Close()
 	defer from.Close()
 	buffer := make([]byte, 16<<10)
+	healed := p.untilHealed()
 	for {
 		n, err := from.Read(buffer)
 		if how := p.failure.Load(); how != works && left.Add(-int64(n)) < 0 {
 			if how == hangs {
-				io.Copy(io.Discard, from) // until heal
+				<-healed
 			}
 			return
 		}

@@ -35,7 +35,7 @@ func s3Error(err error) error {
 	case errors.As(err, &address):
 		var certificate *tls.CertificateVerificationError
 		if errors.As(err, &certificate) {
-			return as(ErrHostKey, certificate)
+			return as(ErrIdentity, certificate)
 		}
 		return as(ErrUnreachable, address.Err)
 	}

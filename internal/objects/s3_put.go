@@ -56,8 +56,18 @@ func (s *s3Store) put(ctx context.Context, name string, body io.Reader, size int
 
 // firstPart reads s3Part bytes. io.EOF: the body has no more than that. The buffer is no larger than needed.
 func firstPart(body io.Reader, size int64) ([]byte, error) {
-	if size < 0 {
-		size = copyBuffer
+	switch {
+	case size == 0:
+		_, err := io.ReadFull(body, make([]byte, 1)) // sized returns ErrSize if there is one
+		return nil, err
+	case size > 0 && size <= s3Part:
+		buffer := make([]byte, size)
+		if _, err := io.ReadFull(body, buffer); err != nil {
+			return nil, err
+		}
+		return buffer, io.EOF
+	case size < 0:
+		size = copyBuffer // most are small
 	}
 	buffer := make([]byte, min(size, s3Part))
 	n, err := io.ReadFull(body, buffer)
@@ -102,7 +112,7 @@ func (s *s3Store) putParts(ctx context.Context, name string, buffer []byte, body
 	}
 	defer func() {
 		if err != nil {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUp)
+			ctx, cancel := s.options.cleanUp(ctx)
 			defer cancel()
 			s.core.AbortMultipartUpload(ctx, s.bucket, key, id) // on failure, Sweep removes it
 		}
@@ -189,7 +199,7 @@ func (s *s3Store) probe(ctx context.Context) error {
 	}
 	name := reserved + "probe/" + rand.Text()
 	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUp)
+		ctx, cancel := s.options.cleanUp(ctx)
 		defer cancel()
 		s.remove(ctx, name)
 	}()

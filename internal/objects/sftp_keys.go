@@ -98,7 +98,7 @@ func privateKey(o Options) (ssh.Signer, error) {
 func wantFingerprint(fingerprint string) ssh.HostKeyCallback {
 	return func(host string, _ net.Addr, key ssh.PublicKey) error {
 		if got := ssh.FingerprintSHA256(key); got != fingerprint {
-			return fmt.Errorf("%w: %s has the %s key %s, expected is %s", ErrHostKey, host, key.Type(), got, fingerprint)
+			return fmt.Errorf("%w: %s has the %s key %s, expected is %s", ErrIdentity, host, key.Type(), got, fingerprint)
 		}
 		return nil
 	}
@@ -109,13 +109,13 @@ func useKnownHosts(config *ssh.ClientConfig, host, file string) error {
 	if file == "" {
 		home, err := os.UserHomeDir()
 		if err != nil {
-			return as(ErrHostKey, errors.New("neither a fingerprint nor a file of known hosts is set"))
+			return as(ErrIdentity, errors.New("neither a fingerprint nor a file of known hosts is set"))
 		}
 		file = filepath.Join(home, ".ssh", "known_hosts")
 	}
 	check, err := knownhosts.New(file)
 	if errors.Is(err, os.ErrNotExist) {
-		return as(ErrHostKey, fmt.Errorf("neither a fingerprint is set nor is there a file of known hosts: %s", file))
+		return as(ErrIdentity, fmt.Errorf("neither a fingerprint is set nor is there a file of known hosts: %s", file))
 	}
 	if err != nil {
 		return fmt.Errorf("known hosts: %w", err)
@@ -128,9 +128,9 @@ func useKnownHosts(config *ssh.ClientConfig, host, file string) error {
 		case err == nil:
 			return nil
 		case errors.As(err, &unknown) && len(unknown.Want) == 0:
-			return fmt.Errorf("%w: %s is not in %s. Its %s key is %s: if it is right, set it as fingerprint", ErrHostKey, host, file, key.Type(), ssh.FingerprintSHA256(key))
+			return fmt.Errorf("%w: %s is not in %s. Its %s key is %s: if it is right, set it as fingerprint", ErrIdentity, host, file, key.Type(), ssh.FingerprintSHA256(key))
 		default:
-			return fmt.Errorf("%w: %s has the %s key %s: %w", ErrHostKey, host, key.Type(), ssh.FingerprintSHA256(key), err)
+			return fmt.Errorf("%w: %s has the %s key %s: %w", ErrIdentity, host, key.Type(), ssh.FingerprintSHA256(key), err)
 		}
 	}
 	return nil

@@ -33,8 +33,11 @@ func (s *sftpStore) Put(ctx context.Context, name string, body io.Reader, size i
 		return Object{}, failed("put", name, fmt.Errorf("%w: SFTP has no condition on ETags", errors.ErrUnsupported))
 	}
 	if o.IfNone {
-		if _, err := s.Stat(ctx, name); err == nil {
+		switch _, err := s.Stat(ctx, name); {
+		case err == nil:
 			return Object{}, failed("put", name, fmt.Errorf("%w: there is one", ErrCondition))
+		case !errors.Is(err, fs.ErrNotExist):
+			return Object{}, err
 		}
 		body = &limited{body: body, left: MaxConditional}
 	}
@@ -201,7 +204,7 @@ func (w *sftpWriter) link(c *session, target string) error {
 
 // remove removes the temporary file, with another connection if its own is broken. On failure, Sweep removes it.
 func (w *sftpWriter) remove() {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.ctx), cleanUp)
+	ctx, cancel := w.store.options.cleanUp(w.ctx)
 	defer cancel()
 	if !w.session.broken {
 		w.session.run(ctx, 0, func(c *session) error {

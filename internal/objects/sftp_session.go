@@ -62,10 +62,14 @@ func (s *sftpStore) take(ctx context.Context) (*session, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
+	waiting := time.NewTimer(s.options.Timeout)
+	defer waiting.Stop()
 	select {
 	case s.slots <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
+	case <-waiting.C:
+		return nil, fmt.Errorf("%w: %d connections are in use: %w", ErrUnreachable, maxSessions, errStalled)
 	}
 	if c := s.takeIdle(); c != nil {
 		return c, nil
@@ -135,14 +139,14 @@ func (s *sftpStore) dial(ctx context.Context) (*session, error) {
 			s.config = i
 			s.mu.Unlock()
 			return c, nil
-		case errors.Is(err, ErrHostKey):
+		case errors.Is(err, ErrIdentity):
 			refusal = err
 		case !errors.As(err, &none):
 			return nil, err
 		}
 	}
 	if refusal == nil {
-		refusal = fmt.Errorf("%w: %s has no key of a type that is known", ErrHostKey, s.location.Host)
+		refusal = fmt.Errorf("%w: %s has no key of a type that is known", ErrIdentity, s.location.Host)
 	}
 	return nil, refusal
 }
@@ -184,7 +188,7 @@ func sftpError(err error) error {
 	case strings.Contains(err.Error(), "unable to authenticate"): // the library has no type for it
 		return as(ErrRefused, err)
 	}
-	for _, kind := range []error{fs.ErrNotExist, ErrHostKey, ErrCondition, ErrSize, ErrFull, ErrName, errors.ErrUnsupported, context.Canceled, context.DeadlineExceeded} {
+	for _, kind := range []error{fs.ErrNotExist, ErrIdentity, ErrCondition, ErrSize, ErrFull, ErrName, errors.ErrUnsupported, context.Canceled, context.DeadlineExceeded} {
 		if errors.Is(err, kind) {
 			return err
 		}
