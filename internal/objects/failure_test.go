@@ -196,7 +196,13 @@ func TestFull(t *testing.T) {
 	for name, make := range map[string]func(*testing.T) place{
 		"folder": func(t *testing.T) place { return place{name: "folder", location: dir(t)} },
 		"sftp":   func(t *testing.T) place { return sftpPlaceIn(t, dir(t)) },
-		"s3":     func(t *testing.T) place { return realPlaceIn(t, dir(t)) },
+		"sftp of OpenSSH": func(t *testing.T) place {
+			program := openSSHServer(t)
+			p, s := sftpServerIn(t, dir(t))
+			s.program = program
+			return p
+		},
+		"s3": func(t *testing.T) place { return realPlaceIn(t, dir(t)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := make(t)
@@ -319,6 +325,22 @@ func (h *heapWatch) measure() {
 	runtime.GC()
 	runtime.ReadMemStats(&m)
 	h.most = max(h.most, m.HeapAlloc)
+}
+
+// TestSyncs looks into the log of OpenSSH's server: a Put syncs the file before it renames it.
+func TestSyncs(t *testing.T) {
+	program := openSSHServer(t)
+	p, server := sftpServerIn(t, t.TempDir())
+	server.program = program
+	put(t, p.open(t), "object", "x")
+	synced, renamed := -1, -1
+	waitFor(t, "rename", func() bool {
+		synced, renamed = strings.Index(server.log.String(), "fsync (handle"), strings.Index(server.log.String(), "posix-rename old")
+		return renamed > 0
+	})
+	if synced < 0 || synced > renamed {
+		t.Errorf("the log is %s", server.log.String())
+	}
 }
 
 // TestFolderRefused has a folder in which nothing may be written, and one whose name a file has.

@@ -24,7 +24,7 @@ const (
 	// patience is long enough for a busy machine.
 	patience = time.Minute
 	// stall is short, for servers that hang.
-	stall = 500 * time.Millisecond
+	stall = time.Second
 )
 
 // place is where a test stores objects.
@@ -64,13 +64,17 @@ func (p place) through(address string) place {
 	return p
 }
 
-// eachPlace runs a test for each kind of place: a folder, SFTP, the S3 server of this package's tests, and a real one if there is one.
+// eachPlace runs a test for each kind of place: a folder, SFTP by the library and by OpenSSH, S3 by the server of these tests and by a real one. What
+// this machine does not have is skipped.
 func eachPlace(t *testing.T, test func(*testing.T, place)) {
 	for _, p := range []struct {
 		name string
 		make func(*testing.T) place
-	}{{"folder", folderPlace}, {"sftp", sftpPlace}, {"s3 of the tests", fakePlace}, {"s3", realPlace}} {
-		t.Run(p.name, func(t *testing.T) { test(t, p.make(t)) })
+	}{{"folder", folderPlace}, {"sftp", sftpPlace}, {"sftp of OpenSSH", openSSHPlace}, {"s3 of the tests", fakePlace}, {"s3", realPlace}} {
+		t.Run(p.name, func(t *testing.T) {
+			t.Parallel() // they wait for disks and for servers that hang
+			test(t, p.make(t))
+		})
 	}
 }
 
@@ -92,14 +96,26 @@ func sftpPlace(t *testing.T) place {
 	return sftpPlaceIn(t, t.TempDir())
 }
 
+func openSSHPlace(t *testing.T) place {
+	program := openSSHServer(t)
+	p, s := sftpServerIn(t, t.TempDir())
+	s.program = program
+	return p
+}
+
 func sftpPlaceIn(t *testing.T, dir string) place {
+	p, _ := sftpServerIn(t, dir)
+	return p
+}
+
+func sftpServerIn(t *testing.T, dir string) (place, *sshServer) {
 	s := newSSHServer(t)
 	return place{
 		name:     "sftp",
 		location: "sftp://svc@" + s.address + dir + "/store?fingerprint=" + s.fingerprint(0),
 		options:  objects.Options{Password: testSecret, Stall: patience},
 		server:   s.address,
-	}
+	}, s
 }
 
 func fakePlace(t *testing.T) place {

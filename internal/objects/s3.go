@@ -154,18 +154,24 @@ func (s *s3Store) Get(ctx context.Context, name string, offset, length int64) (i
 		return nil, Object{}, failed("get", name, err)
 	}
 	if length == 0 { // a range of no bytes cannot be written
-		o, err := s.Stat(ctx, name)
-		return http.NoBody, o, err
+		return s.noBytes(ctx, name)
 	}
 	var g minio.GetObjectOptions
 	if offset > 0 || length > 0 {
 		g.Set("Range", rangeOf(offset, length))
 	}
-	ctx, w := newWatch(ctx, s.options.Stall, s.options.Timeout) // lives as long as the body
-	body, info, header, err := s.core.GetObject(context.WithValue(ctx, watchKey{}, w), s.bucket, s.prefix+name, g)
+	watching, w := newWatch(ctx, s.options.Stall, s.options.Timeout) // lives as long as the body
+	body, info, header, err := s.core.GetObject(context.WithValue(watching, watchKey{}, w), s.bucket, s.prefix+name, g)
 	w.pause()
 	if err != nil {
-		return s.getFailed(ctx, w, name, err)
+		if e := ended(watching); e != nil {
+			err = e
+		}
+		w.stop()
+		if minio.ToErrorResponse(unwrapS3(err)).StatusCode == http.StatusRequestedRangeNotSatisfiable {
+			return s.noBytes(ctx, name)
+		}
+		return nil, Object{}, failed("get", name, s3Error(err))
 	}
 	object := s.object(info)
 	if object.Size, err = wholeSize(header, info.Size); err == nil && g.Header().Get("Range") != "" && header.Get("Content-Range") == "" && object.Size > 0 {
@@ -176,23 +182,16 @@ func (s *s3Store) Get(ctx context.Context, name string, offset, length int64) (i
 		w.stop()
 		return nil, Object{}, failed("get", name, err)
 	}
-	return &s3Body{body: body, ctx: ctx, options: s.options, watch: w, name: name}, object, nil
+	return &s3Body{body: body, ctx: watching, options: s.options, watch: w, name: name}, object, nil
 }
 
-// getFailed returns what Get returns after an error: for a range behind the end, no bytes.
-func (s *s3Store) getFailed(ctx context.Context, w *watch, name string, err error) (io.ReadCloser, Object, error) {
-	e := ended(ctx)
-	w.stop()
-	switch {
-	case e != nil:
-		err = e
-	case minio.ToErrorResponse(err).StatusCode == http.StatusRequestedRangeNotSatisfiable:
-		o, err := s.Stat(context.WithoutCancel(ctx), name)
-		return http.NoBody, o, err
-	default:
-		err = s3Error(err)
+// noBytes returns an object without its content.
+func (s *s3Store) noBytes(ctx context.Context, name string) (io.ReadCloser, Object, error) {
+	o, err := s.Stat(ctx, name)
+	if err != nil {
+		return nil, Object{}, err
 	}
-	return nil, Object{}, failed("get", name, err)
+	return http.NoBody, o, nil
 }
 
 func rangeOf(offset, length int64) string {
@@ -302,25 +301,24 @@ func (s *s3Store) remove(ctx context.Context, name string) error {
 }
 
 func (s *s3Store) Sweep(ctx context.Context, age time.Duration) (int, error) {
-	n := 0
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // ends the goroutine of the listing
-	err := s.call(ctx, 0, func(ctx context.Context) error {
-		for u := range s.core.ListIncompleteUploads(ctx, s.bucket, s.prefix, true) {
+	var old []minio.ObjectMultipartInfo
+	err := s.call(ctx, 0, func(ctx context.Context) (err error) {
+		for u := range s.core.ListIncompleteUploads(ctx, s.bucket, s.prefix, true) { // to the end, which ends its goroutine
 			if u.Err != nil {
-				return u.Err
+				err = u.Err
+			} else if time.Since(u.Initiated) >= age {
+				old = append(old, u)
 			}
-			if time.Since(u.Initiated) < age {
-				continue
-			}
-			if err := s.core.AbortMultipartUpload(ctx, s.bucket, u.Key, u.UploadID); err != nil {
-				return err
-			}
-			n++
 		}
-		return ctx.Err()
+		return err
 	})
-	return n, failed("sweep", s.prefix, err)
+	for i, u := range old {
+		if err != nil {
+			return i, failed("sweep", u.Key, err)
+		}
+		err = s.call(ctx, 0, func(ctx context.Context) error { return s.core.AbortMultipartUpload(ctx, s.bucket, u.Key, u.UploadID) })
+	}
+	return len(old), failed("sweep", s.prefix, err)
 }
 
 // SignGet signs an address. The host in it is that of the endpoint.

@@ -1,6 +1,7 @@
 package objects_test
 
 import (
+	"bytes"
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/ed25519"
@@ -8,6 +9,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"net"
+	"os"
+	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +24,37 @@ type sshServer struct {
 	address string
 	keys    []ssh.Signer // of the host: ECDSA, Ed25519
 	user    ssh.PublicKey
+	program string // that serves SFTP; empty: the library
+	log     lockedBuffer
+}
+
+// lockedBuffer has what programs wrote.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// openSSHServer returns the path of OpenSSH's server of SFTP, which has other errors and extensions than the library.
+func openSSHServer(t *testing.T) string {
+	for _, program := range []string{os.Getenv("SVC_TEST_SFTP_SERVER"), "/usr/lib/openssh/sftp-server", "/usr/libexec/sftp-server", "/usr/libexec/openssh/sftp-server"} {
+		if _, err := os.Stat(program); err == nil {
+			return program
+		}
+	}
+	t.Skip("there is no sftp-server of OpenSSH; SVC_TEST_SFTP_SERVER can name one")
+	return ""
 }
 
 // newSSHServer starts a server. It has two host keys, as most have, and accepts the password and, if it is set, the key of the user.
@@ -75,7 +109,7 @@ func newSSHServer(t *testing.T) *sshServer {
 			mu.Lock()
 			open = append(open, conn)
 			mu.Unlock()
-			running.Go(func() { serveSSH(conn, config) })
+			running.Go(func() { s.serve(conn, config) })
 		}
 	})
 	return s
@@ -92,7 +126,7 @@ func (s *sshServer) fingerprint(key int) string {
 	return strings.ReplaceAll(ssh.FingerprintSHA256(s.keys[key].PublicKey()), "+", "%2B")
 }
 
-func serveSSH(conn net.Conn, config *ssh.ServerConfig) {
+func (s *sshServer) serve(conn net.Conn, config *ssh.ServerConfig) {
 	defer conn.Close()
 	server, channels, requests, err := ssh.NewServerConn(conn, config)
 	if err != nil {
@@ -114,7 +148,11 @@ func serveSSH(conn net.Conn, config *ssh.ServerConfig) {
 		})
 		running.Go(func() {
 			defer channel.Close()
-			if s, err := sftp.NewServer(channel); err == nil {
+			if s.program != "" {
+				c := exec.Command(s.program, "-e", "-l", "DEBUG3")
+				c.Stdin, c.Stdout, c.Stderr = channel, channel, &s.log
+				c.Run()
+			} else if s, err := sftp.NewServer(channel); err == nil {
 				s.Serve()
 			}
 		})

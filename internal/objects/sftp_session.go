@@ -179,6 +179,11 @@ func (s *sftpStore) dialWith(ctx context.Context, config *ssh.ClientConfig) (*se
 
 // sftpError returns an error of the library as one of this package.
 func sftpError(err error) error {
+	for _, kind := range []error{fs.ErrNotExist, ErrIdentity, ErrCondition, ErrSize, ErrFull, ErrName, errors.ErrUnsupported, context.Canceled, context.DeadlineExceeded} {
+		if errors.Is(err, kind) {
+			return err
+		}
+	}
 	var status *sftp.StatusError
 	switch {
 	case errors.Is(err, fs.ErrPermission):
@@ -187,11 +192,6 @@ func sftpError(err error) error {
 		return statusError(status)
 	case strings.Contains(err.Error(), "unable to authenticate"): // the library has no type for it
 		return as(ErrRefused, err)
-	}
-	for _, kind := range []error{fs.ErrNotExist, ErrIdentity, ErrCondition, ErrSize, ErrFull, ErrName, errors.ErrUnsupported, context.Canceled, context.DeadlineExceeded} {
-		if errors.Is(err, kind) {
-			return err
-		}
 	}
 	return as(ErrUnreachable, err)
 }
