@@ -96,7 +96,7 @@ func (w *watch) progress() {
 	}
 }
 
-// pause stops the time for good. The context goes on.
+// pause stops the timers and never starts them again. The context stays valid.
 func (w *watch) pause() {
 	w.timer.Stop()
 	w.all.Stop()

@@ -16,7 +16,7 @@ import (
 // lockFile excludes Puts with IfMatch from other changes. It is never removed.
 const lockFile = "lock"
 
-// lockPoll is how often a lock that is held is tried again. flock cannot wait with a context.
+// lockPoll is the interval of attempts at a lock that is held. flock cannot wait with a context.
 const lockPoll = 5 * time.Millisecond
 
 // lock takes the lock of the folder, which ends with the process. Without exclusive it is shared, and a file system that has no locks is no error.

@@ -1,10 +1,12 @@
-// Package objects stores named objects at a place elsewhere: a folder, a bucket of S3 or a folder behind SFTP. Backups, copies and media use it.
+// Package objects stores named objects in a folder, in a bucket of S3, or in a folder of an SFTP server. Backups, copies and media use it.
 //
-// All places behave alike: an object is there whole or not at all, names are listed in the order of their bytes, and errors are told apart by
-// errors.Is. What an object means, encryption and how long it is kept are left to callers.
+// All three behave alike: an object is visible as a whole or not at all, List sorts by the bytes of names, and errors.Is distinguishes errors.
+// Callers decide what an object means, whether it is encrypted and how long it is kept.
 //
-// Limits: a name has 512 bytes, a page 10 000 objects, a conditional Put 1 MiB, another Put on S3 117 GiB. A Put needs at most 16 MiB of memory,
-// whatever the size of the object. Without progress for 30 seconds an operation ends, if Options do not say otherwise.
+// Limits: a name has at most 512 bytes, a page 10 000 objects, an object that is put with a condition 1 MiB, another object on S3 117 GiB. A Put
+// needs at most 16 MiB of memory for an object of any size. An operation fails after 30 seconds without progress, unless Options say otherwise.
+//
+// The build tags nos3 and nosftp leave out S3 and SFTP with their libraries.
 package objects
 
 import (
@@ -52,12 +54,14 @@ type Object struct {
 
 // PutOptions are conditions and properties of a Put.
 type PutOptions struct {
-	// IfNone writes only if there is no object of the name. Of several writers, exactly one succeeds: S3 by If-None-Match, a folder and SFTP by
-	// a hard link, which does not overwrite. On Linux, a folder without hard links uses renameat2. An S3 server that ignores the condition is
-	// noticed by a probe before the first use. What cannot guarantee it returns errors.ErrUnsupported.
+	// IfNone writes only if there is no object of the name. Of several writers, exactly one succeeds: S3 uses If-None-Match, a folder and SFTP
+	// a hard link, which does not overwrite, and a folder without hard links renameat2 (Linux). A probe before the first use detects an S3 server
+	// that ignores the condition. Put returns errors.ErrUnsupported if the place cannot guarantee it. A Put without a condition and a Delete
+	// are not excluded: do not use them for the same name.
 	IfNone bool
-	// IfMatch writes only if the object is there and has this ETag: S3 by If-Match, probed, too; a folder by a lock (flock), which holds among
-	// processes of one machine and on file systems that share locks. SFTP returns errors.ErrUnsupported, because it cannot exchange atomically.
+	// IfMatch writes only if the object is there and has this ETag. S3 uses If-Match, which is probed, too. Its ETag is that of the content, so that
+	// each version needs a content of its own. A folder uses a lock (flock), which excludes the processes of one machine, and those of others
+	// if the file system shares locks. SFTP returns errors.ErrUnsupported, because it cannot compare and replace in one step.
 	IfMatch string
 	// ContentType is kept by S3 only.
 	ContentType string
@@ -65,12 +69,12 @@ type PutOptions struct {
 
 func (o PutOptions) conditional() bool { return o.IfNone || o.IfMatch != "" }
 
-// Store is a place for objects. It is safe for concurrent use. All operations end with their context, though a folder may not answer in time if
-// its disk hangs.
+// Store keeps objects. It is safe for concurrent use. All operations end with their context, except that a folder blocks while its disk does.
 type Store interface {
-	// Put writes an object, or replaces it, and returns when it is durable. size is that of body, or -1 if it is not known. After an error,
-	// nothing of it is visible. A body that has another size is an error (ErrSize). If the condition is not met, it is ErrCondition. With
-	// ErrUnreachable, the object may be there or not; a caller with a condition reads it to find out. Put is never repeated, except for parts.
+	// Put writes or replaces an object, and returns when it is durable. size is that of body in bytes, or -1 if it is not known; a body of another
+	// size is ErrSize. A condition that is not met is ErrCondition. After an error nothing of the object is visible, except that after
+	// ErrUnreachable the whole object may be there: a caller with a condition has to read it. An SFTP server cannot sync folders, and only some
+	// sync files. Requests to S3 without a condition are repeated twice if the server does not answer.
 	Put(ctx context.Context, name string, body io.Reader, size int64, options PutOptions) (Object, error)
 	// Get opens an object from an offset on, at most length bytes, or to the end if length is negative. An offset behind the end has no bytes and
 	// is no error. The Object has the whole size. The reader returns an error if the place sends less than it announced; ctx bounds it, too.
