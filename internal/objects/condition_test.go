@@ -1,14 +1,19 @@
 package objects_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/pkg/sftp"
+	"golang.org/x/sys/unix"
 
 	"svc/internal/objects"
 )
@@ -136,4 +141,31 @@ func TestIgnoredConditions(t *testing.T) {
 		}
 		wantNothingElse(t, p, s, 0)
 	})
+}
+
+// TestFolderLock holds the lock of a folder, as another process would between its comparison and its rename: a Put with a condition waits.
+func TestFolderLock(t *testing.T) {
+	p := folderPlace(t)
+	s := p.open(t)
+	o := put(t, s, "lease", "first")
+	lock, err := os.OpenFile(filepath.Join(p.location, ".svc-tmp", "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
+	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	for name, options := range map[string]objects.PutOptions{"with a condition": {IfMatch: o.ETag}, "without": {}} {
+		if _, err := s.Put(ctx, "lease", strings.NewReader("second"), 6, options); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a Put %s does not wait for the lock: %v", name, err)
+		}
+	}
+	lock.Close()
+	if _, err := s.Put(t.Context(), "lease", strings.NewReader("second"), 6, objects.PutOptions{IfMatch: o.ETag}); err != nil {
+		t.Error(err)
+	}
+	wantNothingElse(t, p, s, 1)
 }
