@@ -28,6 +28,21 @@ begin_checks() {
   trap 'exit 1' HUP INT PIPE TERM
   current="the Go of go.mod"
   go version
+  current="free disk"
+  check_disk "$tmp" "$(go env GOCACHE)"
+}
+
+readonly DISK_NEEDED=3 # GiB, if the cache of Go is filled; 12 if it is empty
+
+# check_disk FOLDER… fails early where the disk of one of them has not enough room: a build that runs out of it fails with messages of all kinds.
+check_disk() {
+  local folder free
+  for folder in "$@"; do
+    mkdir -p "$folder"
+    free=$(($(stat -f -c '%a * %S' "$folder") >> 30))
+    echo "$free GiB are free on the disk of $folder"
+    [ "$free" -ge "$DISK_NEEDED" ] || { echo "at least $DISK_NEEDED are needed"; return 1; }
+  done
 }
 
 # step NAME COMMAND… runs one step, and ends the script if it fails. The command has a group of processes of its own, so that an interruption

@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"svc/internal/disk"
 	"svc/social"
 	"svc/store"
 )
@@ -173,7 +174,7 @@ func (b *backup) run() (*Manifest, error) {
 	}
 	m := &Manifest{Format: manifestFormat, Version: b.Version, CreatedAt: time.Now().UTC().Truncate(time.Second), Schema: schema, Media: !b.NoMedia}
 	unfinished := b.work.path("backup.tar")
-	out, err := os.OpenFile(unfinished, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	out, err := disk.OpenFile(unfinished, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -191,15 +192,15 @@ func (b *backup) run() (*Manifest, error) {
 	if err := out.Sync(); err != nil {
 		return nil, err
 	}
-	if err := os.Rename(unfinished, b.File); err != nil {
+	if err := disk.Rename(unfinished, b.File); err != nil {
 		return nil, err
 	}
-	return m, syncDir(filepath.Dir(b.File))
+	return m, disk.SyncPath(filepath.Dir(b.File))
 }
 
 // write fills the archive.
 func (b *backup) write(m *Manifest, db string) error {
-	list, err := os.OpenFile(b.work.path(manifestFile), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	list, err := disk.OpenFile(b.work.path(manifestFile), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
 	}

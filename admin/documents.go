@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"svc/internal/disk"
 	"svc/internal/errs"
 	"svc/store"
 )
@@ -94,10 +95,10 @@ func (d *Documents) Write(ctx context.Context, c DocumentChange) (*Document, err
 		return nil, err
 	}
 	file := filepath.Join(d.dir, documentPaths[c.Name].file)
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+	if err := disk.MakeFolder(filepath.Dir(file)); err != nil {
 		return nil, fmt.Errorf("write document: %w", err)
 	}
-	if err := replaceFile(file, c.Content); err != nil {
+	if err := disk.ReplaceText(file, c.Content); err != nil {
 		return nil, fmt.Errorf("write document: %w", err)
 	}
 	return d.recorded(ctx, "instance_document_update", "updated", c.Name)
@@ -109,7 +110,11 @@ func (d *Documents) Delete(ctx context.Context, name string) (*Document, error) 
 	if err != nil {
 		return nil, err
 	}
-	err = os.Remove(filepath.Join(d.dir, documentPaths[name].file))
+	file := filepath.Join(d.dir, documentPaths[name].file)
+	err = disk.Remove(file)
+	if err == nil {
+		err = disk.SyncPath(filepath.Dir(file))
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, errs.NotFound("There is no %s but the default", doc.Name)
 	}
@@ -129,24 +134,6 @@ func (d *Documents) recorded(ctx context.Context, action, done, name string) (*D
 		return nil, err
 	}
 	return d.Show(ctx, name)
-}
-
-// replaceFile writes a file under another name first, so that it is never incomplete.
-func replaceFile(name, content string) (err error) {
-	file, err := os.CreateTemp(filepath.Dir(name), ".new-")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			os.Remove(file.Name())
-		}
-	}()
-	_, err = file.WriteString(content)
-	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return err
-	}
-	return os.Rename(file.Name(), name)
 }
 
 // activeElements run code, load other pages or change where links lead.
@@ -197,7 +184,6 @@ func checkTag(t html.Token) error {
 	}
 	return nil
 }
-
 func firstRunes(s string, n int) string {
 	if r := []rune(s); len(r) > n {
 		return string(r[:n]) + "…"

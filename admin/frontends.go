@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"svc/internal/config"
+	"svc/internal/disk"
 	"svc/internal/errs"
 	"svc/internal/fetch"
 	"svc/internal/frontend"
@@ -227,12 +228,9 @@ func (f *Frontends) openArchive(ctx context.Context, i FrontendInstall) (*os.Fil
 		return nil, errs.BadRequest("The archive could not be downloaded from %s: %v", withoutPassword(address), err)
 	}
 	defer resp.Body.Close()
-	file, err := os.CreateTemp(f.tempDir, ".download-")
+	file, err := disk.Unnamed(f.tempDir)
 	if err != nil {
 		return nil, fmt.Errorf("install front end: %w", err)
-	}
-	if err := os.Remove(file.Name()); err != nil { // it stays readable until it is closed
-		return nil, errors.Join(err, file.Close())
 	}
 	body := &unzip.Source{Reader: resp.Body}
 	if _, err := io.Copy(file, body); err != nil {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -164,14 +163,4 @@ func (m *progressWriter) Write(b []byte) (int, error) {
 		m.report(min(m.done, m.total), m.total)
 	}
 	return len(b), nil
-}
-
-// syncDir makes created, renamed and removed names in a folder durable.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
 }

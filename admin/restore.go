@@ -15,9 +15,8 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"svc/internal/control"
+	"svc/internal/disk"
 	"svc/store"
 )
 
@@ -92,7 +91,7 @@ func Restore(ctx context.Context, o RestoreOptions) (*Restored, error) {
 	if err != nil {
 		return nil, fmt.Errorf("restore: %w", err)
 	}
-	if err := os.MkdirAll(o.DataDir, 0o700); err != nil {
+	if err := disk.MakeFolder(o.DataDir); err != nil {
 		return nil, fmt.Errorf("restore: %w", err)
 	}
 	lock, err := store.Lock(o.DataDir)
@@ -113,13 +112,13 @@ func Restore(ctx context.Context, o RestoreOptions) (*Restored, error) {
 		return nil, err
 	}
 	unpacked := filepath.Join(o.DataDir, unpackingDir)
-	if err := os.RemoveAll(unpacked); err != nil {
+	if err := disk.RemoveAll(unpacked); err != nil {
 		return nil, fmt.Errorf("restore: %w", err)
 	}
-	if err := os.Mkdir(unpacked, 0o700); err != nil {
+	if err := disk.Mkdir(unpacked, 0o700); err != nil {
 		return nil, fmt.Errorf("restore: %w", err)
 	}
-	defer os.RemoveAll(unpacked)
+	defer disk.RemoveAll(unpacked)
 	r := &restore{RestoreOptions: o, ctx: ctx, dir: unpacked, meter: &progressWriter{total: 2 * info.Size(), report: o.Progress}}
 	restored, err := r.unpack()
 	if err != nil {
@@ -165,7 +164,7 @@ type restore struct {
 
 // unpack unpacks and verifies the backup.
 func (r *restore) unpack() (*Restored, error) {
-	root, err := os.OpenRoot(r.dir)
+	root, err := disk.OpenRoot(r.dir)
 	if err != nil {
 		return nil, err
 	}
@@ -204,7 +203,7 @@ func (r *restore) unpack() (*Restored, error) {
 }
 
 // extract writes the files of the archive and returns their number, without the manifest.
-func (r *restore) extract(root *os.Root) (files int, err error) {
+func (r *restore) extract(root *disk.Root) (files int, err error) {
 	in, err := os.Open(r.File)
 	if err != nil {
 		return 0, err
@@ -239,7 +238,7 @@ func (r *restore) extract(root *os.Root) (files int, err error) {
 	}
 }
 
-func (r *restore) extractFile(root *os.Root, name string, content io.Reader) error {
+func (r *restore) extractFile(root *disk.Root, name string, content io.Reader) error {
 	if err := root.MkdirAll(path.Dir(name), 0o700); err != nil {
 		return err
 	}
@@ -258,7 +257,7 @@ func (r *restore) extractFile(root *os.Root, name string, content io.Reader) err
 }
 
 // verify compares the unpacked files with the manifest.
-func (r *restore) verify(root *os.Root, files int) (*Manifest, error) {
+func (r *restore) verify(root *disk.Root, files int) (*Manifest, error) {
 	list, err := root.Open(manifestFile)
 	if errors.Is(err, fs.ErrNotExist) && r.Damaged {
 		return &Manifest{Format: manifestFormat, Media: true}, nil
@@ -295,7 +294,7 @@ func (r *restore) verify(root *os.Root, files int) (*Manifest, error) {
 	return m, nil
 }
 
-func (r *restore) verifyFile(root *os.Root, want fileEntry) error {
+func (r *restore) verifyFile(root *disk.Root, want fileEntry) error {
 	if !isBackupPath(want.Name) {
 		return fmt.Errorf("unexpected file %q", want.Name)
 	}
@@ -317,15 +316,17 @@ func (r *restore) verifyFile(root *os.Root, want fileEntry) error {
 
 // install moves the unpacked files to their places, the database last.
 func (r *restore) install(restored *Restored) error {
-	unix.Sync() // all unpacked files at once, because syncing each takes long on slow disks
+	if err := disk.SyncEverything(); err != nil { // because one unpacked file after the other takes long on slow disks
+		return err
+	}
 	placing := filepath.Join(r.DataDir, unfinishedDir)
-	if err := os.RemoveAll(placing); err != nil {
+	if err := disk.RemoveAll(placing); err != nil {
 		return err
 	}
-	if err := os.Rename(r.dir, placing); err != nil {
+	if err := disk.Rename(r.dir, placing); err != nil {
 		return err
 	}
-	if err := syncDir(r.DataDir); err != nil {
+	if err := disk.SyncPath(r.DataDir); err != nil {
 		return err
 	}
 	if r.Force {
@@ -340,20 +341,20 @@ func (r *restore) install(restored *Restored) error {
 		if _, err := os.Lstat(from); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		if err := os.RemoveAll(to); err != nil { // only empty folders are left
+		if err := disk.RemoveAll(to); err != nil { // only empty folders are left
 			return err
 		}
-		if err := os.Rename(from, to); err != nil {
+		if err := disk.Rename(from, to); err != nil {
 			return err
 		}
 	}
-	if err := syncDir(r.DataDir); err != nil {
+	if err := disk.SyncPath(r.DataDir); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(placing); err != nil {
+	if err := disk.RemoveAll(placing); err != nil {
 		return err
 	}
-	return syncDir(r.DataDir)
+	return disk.SyncPath(r.DataDir)
 }
 
 // moveExistingData moves the contents of the data directory, except for backups, into a folder in it.
@@ -372,7 +373,7 @@ func (r *restore) moveExistingData() (previous string, err error) {
 					return "", err
 				}
 			}
-			if err := os.Rename(filepath.Join(r.DataDir, name), filepath.Join(previous, name)); err != nil {
+			if err := disk.Rename(filepath.Join(r.DataDir, name), filepath.Join(previous, name)); err != nil {
 				return "", err
 			}
 		}
@@ -385,7 +386,7 @@ func (r *restore) makePreviousDir() (string, error) {
 	name := filepath.Join(r.DataDir, previousPrefix+time.Now().UTC().Format("20060102T150405Z"))
 	dir := name
 	for n := 2; ; n++ {
-		err := os.Mkdir(dir, 0o700)
+		err := disk.Mkdir(dir, 0o700)
 		if !errors.Is(err, fs.ErrExist) {
 			return dir, err
 		}

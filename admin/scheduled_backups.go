@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"svc/internal/config"
+	"svc/internal/disk"
 	"svc/internal/text"
 	"svc/media"
 	"svc/store"
@@ -65,7 +66,7 @@ func KeepBackups(dir string, n int) (removed []string, err error) {
 	}
 	slices.Sort(names)
 	for _, name := range names[:max(0, len(names)-n)] {
-		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+		if err := disk.Remove(filepath.Join(dir, name)); err != nil {
 			return removed, fmt.Errorf("old backups: %w", err)
 		}
 		removed = append(removed, name)
@@ -186,7 +187,7 @@ func explainReadOnly(err error, dir string) error {
 // makeBackup makes a backup and then removes the oldest ones. It fills in the state of a complete one.
 func (s *Service) makeBackup(ctx context.Context, c *config.Config, settingsFile string, state *store.ServerBackups) error {
 	dir := BackupDir(c)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := disk.MakeFolder(dir); err != nil {
 		return fmt.Errorf("backup: %w", err)
 	}
 	o := BackupOptions{

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"svc/internal/config"
+	"svc/internal/disk"
 	"svc/store"
 )
 
@@ -157,7 +158,7 @@ func (b *packed) readFile(head *tar.Header, content io.Reader) error {
 	default:
 		b.small++
 		to := b.work.path(head.Name)
-		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		if err := disk.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 			return err
 		}
 		if head.Name == store.File {
@@ -165,7 +166,7 @@ func (b *packed) readFile(head *tar.Header, content io.Reader) error {
 				return err
 			}
 		}
-		f, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		f, err := disk.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 		if errors.Is(err, fs.ErrExist) {
 			b.add(PartBackup, Damaged, head.Name, "the backup contains it twice")
 			return nil

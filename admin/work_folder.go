@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"svc/internal/disk"
 )
 
 // Prefixes of the folders of unfinished work beside backups.
@@ -24,7 +26,7 @@ const (
 // workFolder is a folder for unfinished files.
 type workFolder struct {
 	dir  string
-	lock *os.File
+	lock *disk.File
 }
 
 // newWorkFolder makes a work folder in dir. It first removes those that killed processes have left there.
@@ -32,12 +34,12 @@ func newWorkFolder(dir, prefix string) (*workFolder, error) {
 	if err := RemoveUnfinished(dir); err != nil {
 		return nil, err
 	}
-	work, err := os.MkdirTemp(dir, prefix)
+	work, err := disk.MkdirTemp(dir, prefix)
 	if err != nil {
 		return nil, err
 	}
 	w := &workFolder{dir: work}
-	if w.lock, err = os.OpenFile(filepath.Join(work, workLock), os.O_CREATE|os.O_RDWR, 0o600); err == nil {
+	if w.lock, err = disk.OpenFile(filepath.Join(work, workLock), os.O_CREATE|os.O_RDWR, 0o600); err == nil {
 		err = syscall.Flock(int(w.lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	}
 	if err != nil {
@@ -50,7 +52,7 @@ func newWorkFolder(dir, prefix string) (*workFolder, error) {
 func (w *workFolder) path(name string) string { return filepath.Join(w.dir, name) }
 
 func (w *workFolder) remove() {
-	os.RemoveAll(w.dir) // what stays is removed by the next one
+	disk.RemoveAll(w.dir) // what stays is removed by the next one
 	if w.lock != nil {
 		w.lock.Close()
 	}
@@ -71,7 +73,7 @@ func RemoveUnfinished(dir string) error {
 		}
 		path := filepath.Join(dir, e.Name())
 		if isAbandoned(path) {
-			if err := os.RemoveAll(path); err != nil {
+			if err := disk.RemoveAll(path); err != nil {
 				return fmt.Errorf("unfinished backups: %w", err)
 			}
 		}
@@ -81,7 +83,7 @@ func RemoveUnfinished(dir string) error {
 
 // isAbandoned returns true if no process works in a work folder.
 func isAbandoned(work string) bool {
-	lock, err := os.OpenFile(filepath.Join(work, workLock), os.O_RDWR, 0)
+	lock, err := disk.OpenFile(filepath.Join(work, workLock), os.O_RDWR, 0)
 	if err != nil {
 		info, err := os.Stat(work)
 		return err == nil && time.Since(info.ModTime()) > workLockAge

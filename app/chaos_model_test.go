@@ -15,6 +15,13 @@ type chaosModel struct {
 	mu     sync.Mutex
 	facts  map[string][]string
 	counts map[string]int
+	note   func(chaosNote) // nil: nothing is told what becomes known
+}
+
+// chaosNote is that a fact may change, or has changed.
+type chaosNote struct {
+	Key, Value string
+	Confirmed  bool
 }
 
 func newChaosModel() *chaosModel {
@@ -25,6 +32,7 @@ func newChaosModel() *chaosModel {
 func (m *chaosModel) begin(key, value string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.tell(chaosNote{key, value, false})
 	if m.facts[key] == nil {
 		m.facts[key] = []string{""}
 	}
@@ -35,8 +43,24 @@ func (m *chaosModel) begin(key, value string) {
 func (m *chaosModel) acknowledge(key, value string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.tell(chaosNote{key, value, true})
 	m.facts[key] = []string{value}
 	m.counts["acknowledged"]++
+}
+
+func (m *chaosModel) tell(n chaosNote) {
+	if m.note != nil {
+		m.note(n)
+	}
+}
+
+// apply begins or acknowledges what a note says.
+func (m *chaosModel) apply(n chaosNote) {
+	if n.Confirmed {
+		m.acknowledge(n.Key, n.Value)
+	} else {
+		m.begin(n.Key, n.Value)
+	}
 }
 
 func (m *chaosModel) count(what string) {

@@ -133,36 +133,38 @@ func newChaos(t *testing.T) *chaos {
 // addRows adds tokens of the clients, and a follower on each of the remote servers to the first account.
 func (c *chaos) addRows() {
 	c.t.Helper()
-	c.database(func(db *sql.DB) error {
-		for i := range chaosClients {
-			hash := sha256.Sum256([]byte(chaosNick(i)))
-			if _, err := db.Exec(`
-				INSERT INTO oauth_tokens (hash, account_id, scopes, created_at, last_used_at)
-				SELECT ?, id, 'read write follow', 0, 0
-				FROM accounts
-				WHERE nickname = ?`, hash[:], chaosNick(i)); err != nil {
+	c.database(func(db *sql.DB) error { return addChaosRows(db, append([]*chaosPeer{c.peer}, c.peers...)) })
+}
+
+func addChaosRows(db *sql.DB, peers []*chaosPeer) error {
+	for i := range chaosClients {
+		hash := sha256.Sum256([]byte(chaosNick(i)))
+		if _, err := db.Exec(`
+			INSERT INTO oauth_tokens (hash, account_id, scopes, created_at, last_used_at)
+			SELECT ?, id, 'read write follow', 0, 0
+			FROM accounts
+			WHERE nickname = ?`, hash[:], chaosNick(i)); err != nil {
+			return err
+		}
+	}
+	for i, peer := range peers {
+		id, uri := i+1000, peer.srv.URL+"/users/follower"
+		for _, q := range []struct {
+			text string
+			args []any
+		}{
+			{`INSERT INTO accounts (id, nickname, nickname_key, domain, uri, url, created_at) VALUES (?, 'follower', 'follower', ?, ?, ?, 0)`,
+				[]any{id, strings.TrimPrefix(peer.srv.URL, "http://"), uri, uri}},
+			{`INSERT INTO actors (account_id, inbox, fetched_at, attempted_at) VALUES (?, ?, ?, ?)`, []any{id, uri + "/inbox", time.Now().UnixMilli(), time.Now().UnixMilli()}},
+			{`INSERT INTO follows (id, follower_id, target_id, follower_local) SELECT ?1, ?1, id, 0 FROM accounts WHERE nickname = 'user0'`, []any{id}},
+			{`UPDATE accounts SET followers_count = followers_count + 1 WHERE nickname = 'user0'`, nil},
+		} {
+			if _, err := db.Exec(q.text, q.args...); err != nil {
 				return err
 			}
 		}
-		for i, peer := range append([]*chaosPeer{c.peer}, c.peers...) {
-			id, uri := i+1000, peer.srv.URL+"/users/follower"
-			for _, q := range []struct {
-				text string
-				args []any
-			}{
-				{`INSERT INTO accounts (id, nickname, nickname_key, domain, uri, url, created_at) VALUES (?, 'follower', 'follower', ?, ?, ?, 0)`,
-					[]any{id, strings.TrimPrefix(peer.srv.URL, "http://"), uri, uri}},
-				{`INSERT INTO actors (account_id, inbox, fetched_at, attempted_at) VALUES (?, ?, ?, ?)`, []any{id, uri + "/inbox", time.Now().UnixMilli(), time.Now().UnixMilli()}},
-				{`INSERT INTO follows (id, follower_id, target_id, follower_local) SELECT ?1, ?1, id, 0 FROM accounts WHERE nickname = 'user0'`, []any{id}},
-				{`UPDATE accounts SET followers_count = followers_count + 1 WHERE nickname = 'user0'`, nil},
-			} {
-				if _, err := db.Exec(q.text, q.args...); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	})
+	}
+	return nil
 }
 
 func (c *chaos) database(fn func(*sql.DB) error) {

@@ -3,12 +3,12 @@ package app
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"svc/admin"
 	"svc/emoji"
 	"svc/internal/config"
+	"svc/internal/disk"
 	"svc/internal/frontend"
 	"svc/media"
 	"svc/store"
@@ -62,7 +62,7 @@ func (s *Server) openData(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	for _, dir := range dataDirs {
-		if err := os.MkdirAll(s.dataPath(dir), 0o700); err != nil {
+		if err := disk.MakeFolder(s.dataPath(dir)); err != nil {
 			return fmt.Errorf("data directory: %w", err)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"svc/internal/disk"
 	"svc/internal/doctor"
 	"svc/internal/fetch"
 	"svc/store"
@@ -82,11 +83,7 @@ func (s *Server) writeDoctorState(state doctorState) error {
 	if err != nil {
 		return err
 	}
-	path := s.dataPath(doctorFile)
-	if err := writeSynced(path+".new", string(text)); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
+	return disk.ReplaceText(s.dataPath(doctorFile), string(text))
 }
 
 // readDoctorState returns the state of the last run, an empty one if there is none or it cannot be read.

@@ -15,6 +15,7 @@ import (
 	"svc/admin"
 	"svc/emoji"
 	"svc/internal/config"
+	"svc/internal/disk"
 	"svc/internal/fetch"
 	"svc/media"
 	"svc/store"
@@ -60,7 +61,7 @@ func UnpackEmoji(c *config.Config) (*emoji.Unpacker, error) {
 		return nil, err
 	}
 	dir := filepath.Join(c.Data.Dir, "emoji")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := disk.MakeFolder(dir); err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
 	return &emoji.Unpacker{Dir: dir, Inspect: media.InspectPicture, Limits: emoji.DefaultLimits, Fetch: fetch.New(fetch.Options{
@@ -80,24 +81,26 @@ func ExportPack(c *config.Config, name, file string, replace bool) (size int64, 
 	if _, err := os.Lstat(file); err == nil && !replace {
 		return 0, "", fmt.Errorf("%s exists already: use --force to replace it", file)
 	}
-	temp, err := os.CreateTemp(filepath.Dir(file), ".export-")
-	if err != nil {
-		return 0, "", fmt.Errorf("export: %w", err)
-	}
-	defer func() {
-		if err != nil {
-			os.Remove(temp.Name())
-		}
-	}()
 	hash := sha256.New()
-	err = emoji.Export(filepath.Join(c.Data.Dir, "emoji"), name, io.MultiWriter(temp, hash))
-	if err == nil {
-		size, err = temp.Seek(0, io.SeekCurrent)
-	}
-	if err = errors.Join(err, temp.Sync(), temp.Close()); err == nil {
-		err = os.Rename(temp.Name(), file)
-	}
+	err = disk.Replace(file, 0o600, func(w io.Writer) error {
+		counted := &countingWriter{Writer: io.MultiWriter(w, hash)}
+		err := emoji.Export(filepath.Join(c.Data.Dir, "emoji"), name, counted)
+		size = counted.n
+		return err
+	})
 	return size, hex.EncodeToString(hash.Sum(nil)), err
+}
+
+// countingWriter counts the bytes that are written.
+type countingWriter struct {
+	io.Writer
+	n int64
+}
+
+func (w *countingWriter) Write(b []byte) (int, error) {
+	n, err := w.Writer.Write(b)
+	w.n += int64(n)
+	return n, err
 }
 
 // checkDatabase returns an error if the data directory of the settings has no database.

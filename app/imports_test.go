@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -48,10 +49,10 @@ func packageOf(dir string) (name string, level int) {
 	return "", -1
 }
 
-// TestImportDirection checks that imports point from main to internal, never back.
-func TestImportDirection(t *testing.T) {
-	const module, root = "svc", ".."
-	found := make(map[string]bool)
+// walkProgram calls fn for each file of the program: with its folder below the root, and without tests.
+func walkProgram(t *testing.T, fn func(file, dir string) error) {
+	t.Helper()
+	const root = ".."
 	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -66,7 +67,19 @@ func TestImportDirection(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		from, level := packageOf(filepath.ToSlash(dir))
+		return fn(file, filepath.ToSlash(dir))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestImportDirection checks that imports point from main to internal, never back.
+func TestImportDirection(t *testing.T) {
+	const module = "svc"
+	found := make(map[string]bool)
+	walkProgram(t, func(file, dir string) error {
+		from, level := packageOf(dir)
 		if level < 0 {
 			t.Errorf("%s belongs to no package: see CONTRIBUTING.md", file)
 			return nil
@@ -88,12 +101,41 @@ func TestImportDirection(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, name := range slices.Concat(levels...) {
 		if !found[name] {
 			t.Errorf("levels lists the package %q, which does not exist: remove it", name)
 		}
 	}
+}
+
+// fileChanges are the functions of package os that change files. The program uses those of internal/disk, so that tests of power failures see each change.
+var fileChanges = []string{"Create", "CreateTemp", "Link", "Mkdir", "MkdirAll", "MkdirTemp", "OpenFile", "Remove", "RemoveAll", "Rename", "Symlink", "Truncate", "WriteFile"}
+
+// TestFileChanges checks that files are changed through internal/disk only.
+func TestFileChanges(t *testing.T) {
+	socket := filepath.Join("..", "app", "listen.go") // removes that of a killed server, which holds no data
+	walkProgram(t, func(file, dir string) error {
+		if dir == "internal/disk" || strings.HasPrefix(dir, "app/apptest") || file == socket {
+			return nil
+		}
+		files := token.NewFileSet()
+		parsed, err := parser.ParseFile(files, file, nil, parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		if len(parsed.Comments) > 0 && strings.HasPrefix(parsed.Comments[0].List[0].Text, "//go:build ignore") {
+			return nil
+		}
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			call, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			if from, ok := call.X.(*ast.Ident); ok && from.Name == "os" && slices.Contains(fileChanges, call.Sel.Name) {
+				t.Errorf("%s: use disk.%s, not os.%s", files.Position(call.Pos()), call.Sel.Name, call.Sel.Name)
+			}
+			return true
+		})
+		return nil
+	})
 }

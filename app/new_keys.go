@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
 	"svc/internal/config"
+	"svc/internal/disk"
 	"svc/internal/keys"
 	"svc/store"
 )
@@ -46,8 +48,8 @@ func (s *Server) renewKeys(ctx context.Context, renewed *RenewedKeys) error {
 	if found, err := hasFile(renewed.Dir); err != nil {
 		return fmt.Errorf("keys: %w", err)
 	} else if found {
-		renewed.Old = renewed.Dir + ".old-" + s.DB.Now().UTC().Format("20060102T150405Z")
-		if err := os.Rename(renewed.Dir, renewed.Old); err != nil {
+		renewed.Old = unusedName(renewed.Dir + ".old-" + s.DB.Now().UTC().Format("20060102T150405Z"))
+		if err := disk.Rename(renewed.Dir, renewed.Old); err != nil {
 			return fmt.Errorf("keys: %w", err)
 		}
 	}
@@ -61,6 +63,17 @@ func (s *Server) renewKeys(ctx context.Context, renewed *RenewedKeys) error {
 		known.KeysHash = s.Keys.Fingerprint()
 		return tx.SetIdentity(ctx, *known)
 	})
+}
+
+// unusedName returns a path, or, if there is something, that path with a number.
+func unusedName(path string) string {
+	name := path
+	for n := 2; ; n++ {
+		if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+			return name
+		}
+		name = fmt.Sprintf("%s-%d", path, n)
+	}
 }
 
 // lostKeysError is an error of the keys, with the ways out.

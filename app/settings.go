@@ -10,6 +10,7 @@ import (
 
 	"svc/admin"
 	"svc/internal/config"
+	"svc/internal/disk"
 	"svc/store"
 )
 
@@ -70,32 +71,18 @@ func WithSettingsFlag(command, file string) string {
 // WriteSettings writes a settings file that only its owner can read. An existing file stays as path.old. At any time there is either the
 // old or the new file, whole.
 func WriteSettings(path, text string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("settings: %w", err)
-	}
-	next := path + ".new"
-	if err := writeSynced(next, text); err != nil {
+	if err := disk.MakeFolder(filepath.Dir(path)); err != nil {
 		return fmt.Errorf("settings: %w", err)
 	}
 	old, err := os.ReadFile(path)
 	if err == nil {
-		err = writeSynced(path+".old", string(old))
+		err = disk.ReplaceText(path+".old", string(old))
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("keep the old settings file: %w", err)
 	}
-	if err := os.Rename(next, path); err != nil {
+	if err := disk.ReplaceText(path, text); err != nil {
 		return fmt.Errorf("settings: %w", err)
 	}
 	return nil
-}
-
-// writeSynced writes a file and waits until it is on disk.
-func writeSynced(path, text string) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(text)
-	return errors.Join(err, f.Sync(), f.Close())
 }

@@ -11,6 +11,7 @@ import (
 
 	"svc/admin"
 	"svc/internal/config"
+	"svc/internal/disk"
 	"svc/internal/text"
 	"svc/store"
 )
@@ -27,7 +28,7 @@ func SetupUnfinished(dir string) bool {
 // Setup creates the data directory, the keys, the database and, if first has a nickname, the first account, an administrator. It
 // writes the settings file last. A setup that was cut off begins anew. The result is nil if no account was created.
 func Setup(ctx context.Context, c *config.Config, o Options, file string, first admin.NewUser) (*admin.CreatedUser, error) {
-	if err := os.MkdirAll(c.Data.Dir, 0o700); err != nil {
+	if err := disk.MakeFolder(c.Data.Dir); err != nil {
 		return nil, dataDirError(c.Data.Dir, err)
 	}
 	isNew, err := beginSetup(c.Data.Dir)
@@ -76,7 +77,7 @@ func beginSetup(dir string) (isNew bool, err error) {
 	mark := filepath.Join(dir, unfinishedSetup)
 	if SetupUnfinished(dir) {
 		for _, name := range []string{store.File, store.File + "-wal", store.File + "-shm", "keys"} {
-			if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+			if err := disk.RemoveAll(filepath.Join(dir, name)); err != nil {
 				return false, fmt.Errorf("setup: %w", err)
 			}
 		}
@@ -85,7 +86,11 @@ func beginSetup(dir string) (isNew bool, err error) {
 	if _, err := os.Lstat(filepath.Join(dir, store.File)); !errors.Is(err, fs.ErrNotExist) {
 		return false, err
 	}
-	err = os.WriteFile(mark, []byte("A setup of svc has not ended. Run svc setup again.\n"), 0o600)
+	file, err := disk.Create(mark) // on disk before anything of the database: SQLite synchronises the folder for its first log
+	if err == nil {
+		_, err = file.WriteString("A setup of svc has not ended. Run svc setup again.\n")
+		err = errors.Join(err, file.Close())
+	}
 	if err != nil {
 		return false, dataDirError(dir, err)
 	}
@@ -94,9 +99,12 @@ func beginSetup(dir string) (isNew bool, err error) {
 
 // endSetup removes the mark of an unfinished setup, because the data are complete or in use.
 func endSetup(dir string) error {
-	err := os.Remove(filepath.Join(dir, unfinishedSetup))
+	err := disk.Remove(filepath.Join(dir, unfinishedSetup))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
+	}
+	if err == nil {
+		err = disk.SyncPath(dir)
 	}
 	return err
 }

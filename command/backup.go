@@ -12,6 +12,7 @@ import (
 	"svc/admin"
 	"svc/app"
 	"svc/internal/config"
+	"svc/internal/disk"
 	"svc/store"
 )
 
@@ -107,7 +108,7 @@ func backupFile(c *config.Config, args []string, keeps bool) (string, error) {
 	if len(args) == 0 {
 		dir := admin.BackupDir(c)
 		if _, err := os.Stat(filepath.Join(c.Data.Dir, store.File)); err == nil {
-			if err := os.MkdirAll(dir, 0o700); err != nil {
+			if err := disk.MakeFolder(dir); err != nil {
 				return "", fmt.Errorf("backup: %w", err)
 			}
 		}

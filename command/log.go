@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"time"
@@ -15,6 +14,7 @@ import (
 
 	"svc/admin"
 	"svc/app"
+	"svc/internal/disk"
 )
 
 func (a *cli) logCommand() *cobra.Command {
@@ -117,7 +117,7 @@ func (a *cli) moderationLogExportCommand() *cobra.Command {
 			if len(args) == 0 {
 				return a.exportLog(cmd, a.out, q, first, write)
 			}
-			file, err := os.Create(args[0])
+			file, err := disk.Create(args[0])
 			if err != nil {
 				return err
 			}

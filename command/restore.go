@@ -14,6 +14,7 @@ import (
 	"svc/admin"
 	"svc/app"
 	"svc/internal/config"
+	"svc/internal/disk"
 )
 
 func (a *cli) restoreCommand() *cobra.Command {
@@ -118,7 +119,7 @@ func (a *cli) restoreSettings(c *config.Config, saved []byte, moved bool) (writt
 		return nil, nil
 	}
 	savedPath := path + ".from-backup"
-	if err := os.WriteFile(savedPath, saved, 0o600); err != nil {
+	if err := disk.ReplaceText(savedPath, string(saved)); err != nil {
 		return nil, fmt.Errorf("settings: %w", err)
 	}
 	fmt.Fprintf(a.out, "Kept %s unchanged. The settings of the backup are in %s.\n", path, savedPath)

@@ -14,6 +14,7 @@ import (
 
 	"svc/admin"
 	"svc/app"
+	"svc/internal/disk"
 	"svc/internal/text"
 	"svc/store"
 )
@@ -197,7 +198,7 @@ one of ` + kindNames() + `. Without FILE the command prints it.`,
 			if len(args) == 2 {
 				return a.writeExport(cmd, a.out, page, exported)
 			}
-			file, err := os.Create(args[2])
+			file, err := disk.Create(args[2])
 			if err != nil {
 				return err
 			}

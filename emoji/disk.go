@@ -11,6 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"svc/internal/disk"
 	"svc/internal/errs"
 )
 
@@ -18,10 +19,10 @@ import (
 const tempPrefix = ".new-"
 
 // folder is the open emoji folder during a change.
-type folder struct{ *os.Root }
+type folder struct{ *disk.Root }
 
 func (p *Packs) openFolder() (folder, error) {
-	root, err := os.OpenRoot(p.dir)
+	root, err := disk.OpenRoot(p.dir)
 	if err != nil {
 		return folder{}, fmt.Errorf("emoji folder: %w", err)
 	}
@@ -34,7 +35,7 @@ func (f folder) temp() (string, error) {
 	return name, f.Mkdir(name, 0o700)
 }
 
-// write writes a new file. It is not on disk before sync.
+// write writes a new file. It is not on disk before Sync.
 func (f folder) write(name string, content []byte) error {
 	file, err := f.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -44,19 +45,10 @@ func (f folder) write(name string, content []byte) error {
 	return errors.Join(err, file.Close())
 }
 
-// sync waits until a file or the entries of a folder are on disk.
-func (f folder) sync(name string) error {
-	file, err := f.Open(name)
-	if err != nil {
-		return err
-	}
-	return errors.Join(file.Sync(), file.Close())
-}
-
 // move moves a file that is complete to its place, and makes the folders above it.
 func (f folder) move(from, pack, name string) error {
 	to := path.Join(pack, name)
-	if err := f.sync(from); err != nil {
+	if err := f.Sync(from); err != nil {
 		return err
 	}
 	if err := f.MkdirAll(path.Dir(to), 0o700); err != nil {
@@ -73,7 +65,7 @@ func (f folder) syncFolders(pack string, files ...string) error {
 	synced := make(map[string]bool)
 	for _, file := range files {
 		for dir := path.Dir(file); !synced[dir]; dir = path.Dir(dir) {
-			if err := f.sync(path.Join(pack, dir)); err != nil {
+			if err := f.Sync(path.Join(pack, dir)); err != nil {
 				return err
 			}
 			synced[dir] = true
@@ -98,7 +90,7 @@ func (f folder) writePackFile(pack *Pack) error {
 	if err := f.move(temp, pack.Name, packFile); err != nil {
 		return errors.Join(err, f.RemoveAll(temp))
 	}
-	return f.sync(pack.Name)
+	return f.Sync(pack.Name)
 }
 
 // removeFile removes a file of a pack, and the folders above it that become empty. What cannot be removed is left.

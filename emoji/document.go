@@ -8,11 +8,11 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"path"
 	"slices"
 	"strings"
 
+	"svc/internal/disk"
 	"svc/internal/text"
 )
 
@@ -50,7 +50,7 @@ func (p *Pack) with(files map[string]string) *Pack {
 }
 
 // readPack reads the pack.json of a folder.
-func readPack(root *os.Root, name string) *Pack {
+func readPack(root *disk.Root, name string) *Pack {
 	pack := &Pack{Name: name, Files: make(map[string]string), Metadata: make(Metadata)}
 	f, err := root.Open(path.Join(name, packFile))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -99,7 +99,7 @@ func (p *Packs) Delete(name string) error {
 		if err != nil {
 			return err
 		}
-		return root.sync(".")
+		return root.Sync(".")
 	})
 }
 

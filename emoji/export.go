@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 
+	"svc/internal/disk"
 	"svc/internal/errs"
 )
 
@@ -23,7 +23,7 @@ func Export(dir, name string, w io.Writer) error {
 	if err := CheckPackName(name); err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(dir)
+	root, err := disk.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return errNoPack(name)
 	}

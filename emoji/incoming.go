@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/text/unicode/norm"
 
+	"svc/internal/disk"
 	"svc/internal/errs"
 	"svc/internal/fetch"
 	"svc/internal/text"
@@ -68,7 +69,7 @@ type IncomingPack struct {
 	Bytes    int64
 
 	dir  string
-	root *os.Root
+	root *disk.Root
 	lock *os.File // keeps a server that starts from removing the folder
 }
 
@@ -79,7 +80,7 @@ func (in *IncomingPack) Open(file string) (*os.File, error) {
 
 // Discard removes the files that were not installed.
 func (in *IncomingPack) Discard() error {
-	err := errors.Join(in.root.Close(), os.RemoveAll(in.dir))
+	err := errors.Join(in.root.Close(), disk.RemoveAll(in.dir))
 	in.lock.Close()
 	return err
 }
@@ -131,14 +132,14 @@ func keepListedNames(entries []unzip.Entry, files map[string]string) {
 
 // makeFolder makes the temporary folder and locks it.
 func (in *IncomingPack) makeFolder(dir string) (err error) {
-	if in.dir, err = os.MkdirTemp(dir, incomingPrefix); err != nil {
+	if in.dir, err = disk.MkdirTemp(dir, incomingPrefix); err != nil {
 		return fmt.Errorf("emoji folder: %w", err)
 	}
 	if in.lock, err = lockFolder(in.dir); err != nil {
-		return errors.Join(fmt.Errorf("emoji folder: %w", err), os.RemoveAll(in.dir))
+		return errors.Join(fmt.Errorf("emoji folder: %w", err), disk.RemoveAll(in.dir))
 	}
-	if in.root, err = os.OpenRoot(in.dir); err != nil {
-		return errors.Join(fmt.Errorf("emoji folder: %w", err), os.RemoveAll(in.dir), in.lock.Close())
+	if in.root, err = disk.OpenRoot(in.dir); err != nil {
+		return errors.Join(fmt.Errorf("emoji folder: %w", err), disk.RemoveAll(in.dir), in.lock.Close())
 	}
 	return nil
 }
@@ -307,11 +308,7 @@ func (in *IncomingPack) sync(ctx context.Context, u *Unpacker) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			f, err := in.Open(file)
-			if err == nil {
-				err = errors.Join(f.Sync(), f.Close())
-			}
-			if err != nil {
+			if err := in.root.Sync(filepath.FromSlash(file)); err != nil {
 				return fmt.Errorf("emoji folder: %w", err)
 			}
 			return nil

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"svc/internal/disk"
 )
 
 // replacedPrefix marks the folder of a pack that is being replaced. An interrupted process may leave it.
@@ -33,7 +35,7 @@ func (p *Packs) Install(in *IncomingPack, name string, replace bool) error {
 		defer func() { done(err == nil) }()
 		temp := filepath.Base(in.dir)
 		for _, file := range slices.Sorted(maps.Values(in.Files)) {
-			if err = root.sync(path.Join(temp, file)); err != nil {
+			if err = root.Sync(path.Join(temp, file)); err != nil {
 				return err
 			}
 		}
@@ -70,7 +72,7 @@ func (p *Packs) install(root folder, temp string, pack *Pack) error {
 	if err := root.write(path.Join(temp, packFile), content); err != nil {
 		return err
 	}
-	if err := root.sync(path.Join(temp, packFile)); err != nil {
+	if err := root.Sync(path.Join(temp, packFile)); err != nil {
 		return err
 	}
 	if err := root.syncFolders(temp, append(slices.Collect(maps.Values(pack.Files)), packFile)...); err != nil {
@@ -88,7 +90,7 @@ func (p *Packs) install(root folder, temp string, pack *Pack) error {
 		}
 		return err
 	}
-	if err := root.sync("."); err != nil {
+	if err := root.Sync("."); err != nil {
 		return err
 	}
 	root.RemoveAll(replaced) // else the next start removes it
@@ -117,7 +119,7 @@ func cleanUp(dir string) error {
 		if pack, ok := strings.CutPrefix(f.Name(), replacedPrefix); ok {
 			target := filepath.Join(dir, pack)
 			if _, err := os.Lstat(target); errors.Is(err, fs.ErrNotExist) {
-				if err := os.Rename(path, target); err != nil {
+				if err := disk.Rename(path, target); err != nil {
 					return fmt.Errorf("emoji folder: %w", err)
 				}
 				continue
@@ -128,7 +130,7 @@ func cleanUp(dir string) error {
 		if inUse(path) {
 			continue
 		}
-		if err := os.RemoveAll(path); err != nil {
+		if err := disk.RemoveAll(path); err != nil {
 			return fmt.Errorf("emoji folder: %w", err)
 		}
 	}

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"slices"
 	"strings"
 
 	"svc/internal/config"
+	"svc/internal/disk"
 	"svc/internal/errs"
 	"svc/internal/text"
 )
@@ -45,7 +45,7 @@ func newLooseRules(c config.Emoji) looseRules {
 }
 
 // readFolder reads a pack, or a folder without a pack.json.
-func (r *looseRules) readFolder(root *os.Root, name string) *Pack {
+func (r *looseRules) readFolder(root *disk.Root, name string) *Pack {
 	pack := &Pack{Name: name, Files: make(map[string]string), Loose: true}
 	if name != "" {
 		pack = readPack(root, name)
@@ -70,7 +70,7 @@ func (r *looseRules) tags(path string) []string {
 
 // read fills a folder without a pack.json: from its emoji.txt, else with all pictures that have one of the extensions. The files that are
 // in no folder are a folder without a name; they become emoji only if a glob matches.
-func (r *looseRules) read(root *os.Root, pack *Pack) error {
+func (r *looseRules) read(root *disk.Root, pack *Pack) error {
 	pack.tags = make(map[string][]string)
 	list, err := root.Open(path.Join(pack.Name, listFile))
 	switch {

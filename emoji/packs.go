@@ -18,13 +18,13 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
-	"os"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 
 	"svc/internal/config"
+	"svc/internal/disk"
 	"svc/internal/errs"
 	"svc/store"
 )
@@ -91,13 +91,13 @@ func (o *Options) checkContent(content io.Reader) error {
 
 // Open reads the packs in dir, which it creates if necessary, and finishes or removes what an interrupted process left there.
 func Open(dir string, o Options) (*Packs, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := disk.MakeFolder(dir); err != nil {
 		return nil, fmt.Errorf("emoji folder: %w", err)
 	}
 	if err := cleanUp(dir); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(o.Archives, 0o700); err != nil {
+	if err := disk.MakeFolder(o.Archives); err != nil {
 		return nil, fmt.Errorf("archives of emoji packs: %w", err)
 	}
 	p := &Packs{Options: o, dir: dir}
@@ -115,7 +115,7 @@ func (p *Packs) Reload() error {
 }
 
 func (p *Packs) reload() error {
-	root, err := os.OpenRoot(p.dir)
+	root, err := disk.OpenRoot(p.dir)
 	if err != nil {
 		return fmt.Errorf("emoji folder: %w", err)
 	}

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path"
 	"strings"
+
+	"svc/internal/disk"
 )
 
 // imageTypes are the content types of pictures by extension. Files with other extensions are not served.
@@ -51,7 +53,7 @@ func (p *Packs) open(name string) (*os.File, fs.FileInfo, error) {
 	if !fs.ValidPath(name) || strings.Contains("/"+name, "/.") || imageTypes[strings.ToLower(path.Ext(name))] == "" {
 		return nil, nil, errNotImage
 	}
-	root, err := os.OpenRoot(p.dir)
+	root, err := disk.OpenRoot(p.dir)
 	if err != nil {
 		return nil, nil, err
 	}

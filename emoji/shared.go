@@ -19,6 +19,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"svc/internal/disk"
 	"svc/internal/errs"
 )
 
@@ -103,7 +104,7 @@ func (p *Packs) findOrBuild(root folder, pack *Pack) (*Archive, error) {
 		return nil, err
 	}
 	for _, name := range earlier {
-		os.Remove(filepath.Join(p.Archives, name)) // else the next reload removes it
+		disk.Remove(filepath.Join(p.Archives, name)) // else the next reload removes it
 	}
 	return archive, nil
 }
@@ -145,7 +146,7 @@ func (p *Packs) pruneArchives(packs []*Pack) error {
 	entries, err := os.ReadDir(p.Archives)
 	for _, e := range entries {
 		if key, _, _ := strings.Cut(e.Name(), "-"); !shared[key] {
-			err = errors.Join(err, os.Remove(filepath.Join(p.Archives, e.Name())))
+			err = errors.Join(err, disk.Remove(filepath.Join(p.Archives, e.Name())))
 		}
 	}
 	return err
@@ -155,7 +156,7 @@ func (p *Packs) pruneArchives(packs []*Pack) error {
 func (p *Packs) removeArchives(pack string) {
 	names, _ := p.archiveFiles(pack)
 	for _, name := range names {
-		os.Remove(filepath.Join(p.Archives, name))
+		disk.Remove(filepath.Join(p.Archives, name))
 	}
 }
 
@@ -193,13 +194,13 @@ var archiveTime = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 // build writes the archive.
 func (p *Packs) build(root folder, pack *Pack, state string) (_ *Archive, err error) {
 	temp := filepath.Join(p.Archives, tempPrefix+rand.Text())
-	file, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	file, err := disk.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	defer func() {
 		if err != nil {
-			os.Remove(temp)
+			disk.Remove(temp)
 		}
 	}()
 	h := sha256.New()
@@ -209,7 +210,7 @@ func (p *Packs) build(root folder, pack *Pack, state string) (_ *Archive, err er
 	}
 	sum := hex.EncodeToString(h.Sum(nil))
 	a := &Archive{SHA256: strings.ToUpper(sum), path: filepath.Join(p.Archives, archiveKey(pack.Name)+"-"+state+"-"+sum+".zip")}
-	return a, os.Rename(temp, a.path)
+	return a, disk.Rename(temp, a.path)
 }
 
 func writeArchive(w io.Writer, root folder, pack *Pack) error {

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"svc/internal/disk"
 	"svc/internal/errs"
 	"svc/internal/fetch"
 	"svc/internal/unzip"
@@ -138,7 +139,7 @@ func (u *Unpacker) download(ctx context.Context, address, sum string, accepts fu
 		return nil, fetchError(address, err)
 	}
 	defer resp.Body.Close()
-	file, err := os.CreateTemp(u.Dir, incomingPrefix)
+	file, err := disk.Unnamed(u.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("emoji folder: %w", err)
 	}
@@ -147,9 +148,6 @@ func (u *Unpacker) download(ctx context.Context, address, sum string, accepts fu
 			file.Close()
 		}
 	}()
-	if err := os.Remove(file.Name()); err != nil {
-		return nil, fmt.Errorf("emoji folder: %w", err)
-	}
 	hash := sha256.New()
 	body := &unzip.Source{Reader: resp.Body}
 	_, err = io.Copy(io.MultiWriter(file, hash, &downloadProgress{u: u, total: contentLength(resp)}), body)

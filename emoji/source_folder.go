@@ -5,16 +5,16 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"strings"
 
+	"svc/internal/disk"
 	"svc/internal/errs"
 	"svc/internal/unzip"
 )
 
 // Folder is like Archive for a folder on disk: a pack with its pack.json, or pictures. Hidden folders in it are ignored.
 func (u *Unpacker) Folder(ctx context.Context, dir string) (*IncomingPack, error) {
-	root, err := os.OpenRoot(dir)
+	root, err := disk.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}

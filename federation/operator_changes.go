@@ -22,7 +22,7 @@ type RetryResult struct {
 	Incoming   int `json:"received"`
 }
 
-// Retry makes queued and parked deliveries and incoming activities due now.
+// Retry makes queued and parked deliveries and incoming activities due now. While the server is being closed, the next deliveries are queued at once, too.
 func (o *Operator) Retry(ctx context.Context, q RetryQuery) (*RetryResult, error) {
 	result, err := o.change(ctx, q, queueChange{
 		action: "delivery_retry", done: "retried",
@@ -35,6 +35,9 @@ func (o *Operator) Retry(ctx context.Context, q RetryQuery) (*RetryResult, error
 			return tx.RetryQueuedActivities(ctx, id, host)
 		},
 	})
+	if err == nil {
+		err = o.db.Update(ctx, func(tx *store.Tx) error { return tx.HurryServerClosure(ctx) })
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -10,12 +10,14 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"svc/internal/disk"
 )
 
 // Archives is a directory of backups of accounts. The caller chooses names that are hard to guess, because anyone with a name
 // can download the file. It is safe for concurrent use.
 type Archives struct {
-	root   *os.Root
+	root   *disk.Root
 	budget atomic.Pointer[Budget] // nil: no limits
 }
 
@@ -24,10 +26,10 @@ const partSuffix = ".part"
 
 // OpenArchives opens a directory, which it creates if necessary, and removes incomplete files of an interrupted process.
 func OpenArchives(dir string) (*Archives, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := disk.MakeFolder(dir); err != nil {
 		return nil, fmt.Errorf("open archives: %w", err)
 	}
-	root, err := os.OpenRoot(dir)
+	root, err := disk.OpenRoot(dir)
 	if err != nil {
 		return nil, fmt.Errorf("open archives: %w", err)
 	}
@@ -77,12 +79,7 @@ func (a *Archives) Write(name string, fn func(io.Writer) error) (size int64, err
 	if err != nil {
 		return 0, writeError(err)
 	}
-	dir, err := a.root.Open(".")
-	if err != nil {
-		return 0, writeError(err)
-	}
-	defer dir.Close()
-	if err := dir.Sync(); err != nil {
+	if err := a.root.Sync("."); err != nil {
 		return 0, writeError(err)
 	}
 	room.Commit()

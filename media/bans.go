@@ -18,7 +18,7 @@ import (
 // ErrBanned is returned for content that staff have banned.
 var ErrBanned = errs.Invalid("This file is banned on this server")
 
-// ObserveBans makes the store refuse and not serve content that is banned in db.
+// ObserveBans makes the store refuse content that is banned in db, and serve only files that have a row there and are not banned.
 func (f *Files) ObserveBans(db *store.DB) { f.bans.Store(db) }
 
 // hasBans returns whether any content is banned, so that uploads are hashed as they arrive only if that is of use.
@@ -43,13 +43,13 @@ func (f *Files) checkBans(ctx context.Context, received []byte, file *File) erro
 	return err
 }
 
-// isBanned returns whether a stored file must not be served.
-func (f *Files) isBanned(ctx context.Context, name string) (bool, error) {
+// isServed returns whether a stored file may be served: it has a row, and is not banned.
+func (f *Files) isServed(ctx context.Context, name string) (bool, error) {
 	db := f.bans.Load()
 	if db == nil {
-		return false, nil
+		return true, nil
 	}
-	return db.StoredFileBanned(ctx, name)
+	return db.IsServed(ctx, name)
 }
 
 // CopySum returns the hexadecimal SHA-256 of the file at an address, if this server has it: as an upload or in the cache. Otherwise it

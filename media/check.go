@@ -8,8 +8,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"strings"
+
+	"svc/internal/disk"
 )
 
 // Folders is the number of folders that files are distributed over, by the first byte of their name.
@@ -18,7 +19,7 @@ const Folders = 256
 // OpenToCheck opens the store in dir for Stat, WalkFolder and Intact only. Another process may write it. If there is no dir, the result is nil,
 // a store without files.
 func OpenToCheck(dir string) (*Files, error) {
-	root, err := os.OpenRoot(dir)
+	root, err := disk.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"sync"
 	"time"
+
+	"svc/internal/disk"
 )
 
 // download is a remote file that is being fetched to a temporary file. All requests for it read that file while it grows.
@@ -24,7 +25,7 @@ type download struct {
 	format  *format
 	size    int64 // -1: not known before the end
 	fetched time.Time
-	file    *os.File // begins with room for the header of a copy
+	file    *disk.File // begins with room for the header of a copy
 	temp    string
 
 	mu       sync.Mutex

@@ -31,6 +31,7 @@ import (
 	"syscall"
 	"time"
 
+	"svc/internal/disk"
 	"svc/internal/errs"
 	"svc/store"
 )
@@ -58,7 +59,7 @@ const tempDir = "tmp"
 
 // Files is a directory of stored files. It is safe for concurrent use.
 type Files struct {
-	root       *os.Root
+	root       *disk.Root
 	limits     Limits
 	key        []byte           // of names
 	decoding   chan struct{}    // held while a picture is decoded
@@ -97,11 +98,11 @@ func Open(dir string, limits Limits, key []byte) (*Files, error) {
 }
 
 // openDir opens a directory, which it creates if necessary, and removes incomplete files of an interrupted process.
-func openDir(dir string) (*os.Root, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+func openDir(dir string) (*disk.Root, error) {
+	if err := disk.MakeFolder(dir); err != nil {
 		return nil, err
 	}
-	root, err := os.OpenRoot(dir)
+	root, err := disk.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +187,7 @@ func (f *Files) Walk(ctx context.Context, fn func(Entry) error) error {
 }
 
 // walkFolders calls fn for each file in the 256 folders of a directory, in no order. Files may be added and removed meanwhile.
-func walkFolders(ctx context.Context, root *os.Root, fn func(name string, info fs.FileInfo) error) error {
+func walkFolders(ctx context.Context, root *disk.Root, fn func(name string, info fs.FileInfo) error) error {
 	for i := range 256 {
 		if err := walkFolder(ctx, root, fmt.Sprintf("%02x", i), fn); err != nil {
 			return err
@@ -195,7 +196,7 @@ func walkFolders(ctx context.Context, root *os.Root, fn func(name string, info f
 	return nil
 }
 
-func walkFolder(ctx context.Context, root *os.Root, folder string, fn func(name string, info fs.FileInfo) error) error {
+func walkFolder(ctx context.Context, root *disk.Root, folder string, fn func(name string, info fs.FileInfo) error) error {
 	d, err := root.Open(folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -232,7 +233,7 @@ func walkFolder(ctx context.Context, root *os.Root, folder string, fn func(name 
 
 // temp is a file being written. store gives it its name, discard removes it.
 type temp struct {
-	*os.File
+	*disk.File
 	files  *Files
 	path   string
 	stored bool
@@ -261,7 +262,7 @@ func (t *temp) store(name string) error {
 		return writeError(err)
 	}
 	t.stored = true
-	if err := t.files.syncDir(dir); err != nil {
+	if err := t.files.root.Sync(dir); err != nil {
 		t.files.release(name)
 		return writeError(err)
 	}
@@ -308,20 +309,11 @@ func (f *Files) ensureDir(dir string) error {
 	if err := f.root.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	if err := f.syncDir("."); err != nil {
+	if err := f.root.Sync("."); err != nil {
 		return err
 	}
 	f.syncedDirs[i].Store(true)
 	return nil
-}
-
-func (f *Files) syncDir(dir string) error {
-	d, err := f.root.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
 }
 
 // storedName returns the name of content by its owner and its SHA-256. The owner is in it, because otherwise an upload would show whether

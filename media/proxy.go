@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"net/netip"
 	"net/url"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -22,6 +21,7 @@ import (
 
 	"svc/internal/cache"
 	"svc/internal/config"
+	"svc/internal/disk"
 	"svc/internal/fetch"
 	"svc/internal/limit"
 	"svc/store"
@@ -55,7 +55,7 @@ type Proxy struct {
 	ProxyConfig
 	db   *store.DB
 	log  *slog.Logger
-	root *os.Root
+	root *disk.Root
 
 	ctx     context.Context // of background work
 	stop    context.CancelFunc

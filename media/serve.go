@@ -39,8 +39,8 @@ func (f *Files) serve(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "Not acceptable", http.StatusNotAcceptable)
 		return
 	}
-	banned, err := f.isBanned(r.Context(), name)
-	if banned {
+	served, err := f.isServed(r.Context(), name)
+	if err == nil && !served {
 		http.Error(w, "Not found", http.StatusNotFound)
 		return
 	}

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"svc/internal/disk"
 )
 
 // BallastFile is the name of the ballast in the data directory: a file without a use, which is removed when the disk is full, so that there is
@@ -48,7 +50,7 @@ func (b *ballast) release() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	n := b.has()
-	if n == 0 || os.Remove(b.path) != nil {
+	if n == 0 || disk.Remove(b.path) != nil {
 		return 0
 	}
 	return n
@@ -67,26 +69,26 @@ func (b *ballast) restore() (bool, error) {
 	if now == size {
 		return true, nil
 	}
-	if err := os.Remove(b.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := disk.Remove(b.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, err
 	}
 	if size == 0 {
 		return true, nil
 	}
 	if err := b.write(size); err != nil {
-		return false, errors.Join(err, os.Remove(b.path))
+		return false, errors.Join(err, disk.Remove(b.path))
 	}
 	return true, nil
 }
 
 // write makes the file. Where the file system cannot allocate, it writes random bytes, which no file system stores in less space.
 func (b *ballast) write(size int64) (err error) {
-	f, err := os.OpenFile(b.path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := disk.OpenFile(b.path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	if allocate(f, size) == nil {
+	if allocate(f.File, size) == nil {
 		return nil
 	}
 	random := rand.NewChaCha8([32]byte{})

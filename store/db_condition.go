@@ -15,6 +15,7 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"svc/internal/disk"
 	"svc/internal/errs"
 )
 
@@ -175,7 +176,7 @@ const probeSize = 64 << 10
 // probeDisk writes a small file to a folder and removes it.
 func probeDisk(dir string) error {
 	path := filepath.Join(dir, "probe")
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := disk.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
@@ -183,7 +184,7 @@ func probeDisk(dir string) error {
 	if err == nil {
 		err = f.Sync()
 	}
-	return errors.Join(err, f.Close(), os.Remove(path))
+	return errors.Join(err, f.Close(), disk.Remove(path))
 }
 
 // enter changes the state for the worse. Failed stays.

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 
+	"svc/internal/disk"
+
 	"github.com/jmoiron/sqlx"
 )
 
@@ -197,18 +199,21 @@ func (w *writer) copyBefore(ctx context.Context, path string, version int) error
 		return err
 	}
 	w.db.log.Info("keeping a copy of the database before the upgrade", "file", copied)
-	if err := os.Remove(unfinished); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := disk.Remove(unfinished); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("copy before the upgrade: %w", err)
 	}
 	_, err := w.conn.ExecContext(ctx, `VACUUM INTO ?`, unfinished)
 	if err == nil {
-		err = syncFile(unfinished)
+		err = disk.SyncPath(unfinished)
 	}
 	if err == nil {
-		err = os.Rename(unfinished, copied)
+		err = disk.Rename(unfinished, copied)
+	}
+	if err == nil {
+		err = disk.SyncPath(filepath.Dir(copied))
 	}
 	if err != nil {
-		os.Remove(unfinished)
+		disk.Remove(unfinished)
 		return fmt.Errorf("copy before the upgrade: %w", err)
 	}
 	return nil
@@ -225,14 +230,6 @@ func (w *writer) checkRoom(path string) error {
 		err = fmt.Errorf("it needs %d MiB on the disk of %s, of which %d are free: make room, then start again", 2*info.Size()>>20+1, w.db.options.Dir, free>>20)
 	}
 	return err
-}
-
-func syncFile(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }
 
 // ErrNewerDatabase is wrapped by the error for a database that a newer svc has written.

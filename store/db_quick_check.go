@@ -7,6 +7,8 @@ import (
 	"os"
 	"time"
 
+	"svc/internal/disk"
+
 	"github.com/jmoiron/sqlx"
 )
 
@@ -55,7 +57,7 @@ func (db *DB) QuickCheck(ctx context.Context) (problem string, err error) {
 
 // markRunning marks the data directory as in use, and returns true if it was marked already: the process before has not closed the database.
 // The mark is in the lock file.
-func markRunning(lock *os.File) (unclean bool) {
+func markRunning(lock *disk.File) (unclean bool) {
 	info, err := lock.Stat()
 	if err != nil || info.Size() > 0 {
 		return true

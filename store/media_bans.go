@@ -32,17 +32,16 @@ func (r reader) HasContentBans(ctx context.Context) (bool, error) {
 	return r.exists(ctx, `SELECT 1 FROM media_bans WHERE sha256 <> '' LIMIT 1`)
 }
 
-// StoredFileBanned returns true if the content of a stored file is banned, or the file is the thumbnail of an upload whose content is.
-func (r reader) StoredFileBanned(ctx context.Context, name string) (bool, error) {
+// IsServed returns true if a file in the media folder belongs to an upload or a profile, and neither its content nor that of the upload whose
+// thumbnail it is is banned. A file without a row is left over from an interrupted upload or deletion.
+func (r reader) IsServed(ctx context.Context, name string) (bool, error) {
 	return r.exists(ctx, `
 		SELECT 1
-		WHERE EXISTS (
-				SELECT 1
-				FROM stored_files f
-				CROSS JOIN media_bans b ON b.sha256 = f.sha256 AND b.sha256 <> ''
-				WHERE f.name = ?1)
-			OR EXISTS (SELECT 1 FROM media_bans WHERE sha256 = ?2 AND sha256 <> '')
-			OR EXISTS (
+		FROM stored_files
+		WHERE name = ?1
+			AND NOT EXISTS (SELECT 1 FROM media_bans b WHERE b.sha256 = stored_files.sha256 AND b.sha256 <> '')
+			AND NOT EXISTS (SELECT 1 FROM media_bans WHERE sha256 = ?2 AND sha256 <> '')
+			AND NOT EXISTS (
 				SELECT 1
 				FROM media m
 				CROSS JOIN stored_files f ON f.name = m.file

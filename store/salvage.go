@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"svc/internal/disk"
+
 	"github.com/jmoiron/sqlx"
 )
 
@@ -51,10 +53,10 @@ func Salvage(ctx context.Context, o SalvageOptions) (*Salvaged, error) {
 	}
 	defer lock.Close()
 	work := filepath.Join(o.Dir, salvageDir)
-	if err := os.RemoveAll(work); err != nil {
+	if err := disk.RemoveAll(work); err != nil {
 		return nil, fmt.Errorf("salvage: %w", err)
 	}
-	defer os.RemoveAll(work)
+	defer disk.RemoveAll(work)
 	s := &salvage{SalvageOptions: o, work: work, result: new(Salvaged)}
 	if err := s.run(ctx); err != nil {
 		return nil, fmt.Errorf("salvage: %w", err)
@@ -106,7 +108,7 @@ func (s *salvage) run(ctx context.Context) error {
 // open copies the damaged database with its log, so that reading it changes nothing, and creates the new one.
 func (s *salvage) open(ctx context.Context) (err error) {
 	fresh := filepath.Join(s.work, "new")
-	if err := os.MkdirAll(fresh, 0o700); err != nil {
+	if err := disk.MkdirAll(fresh, 0o700); err != nil {
 		return err
 	}
 	for _, name := range []string{File, File + "-wal"} {
@@ -143,7 +145,7 @@ func copyFile(from, to string) error {
 		return err
 	}
 	defer in.Close()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	out, err := disk.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
@@ -158,23 +160,18 @@ func (s *salvage) replace(path string) error {
 		now = s.Now
 	}
 	s.result.Damaged = filepath.Join(s.Dir, File+".damaged-"+now().UTC().Format("20060102T150405Z"))
-	if err := os.Rename(filepath.Join(s.Dir, File), s.result.Damaged); err != nil {
+	if err := disk.Rename(filepath.Join(s.Dir, File), s.result.Damaged); err != nil {
 		return err
 	}
 	for _, end := range []string{"-wal", "-shm"} {
-		if err := os.Rename(filepath.Join(s.Dir, File+end), s.result.Damaged+end); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := disk.Rename(filepath.Join(s.Dir, File+end), s.result.Damaged+end); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
-	if err := os.Rename(path, filepath.Join(s.Dir, File)); err != nil {
+	if err := disk.Rename(path, filepath.Join(s.Dir, File)); err != nil {
 		return err
 	}
-	dir, err := os.Open(s.Dir)
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	return dir.Sync()
+	return disk.SyncPath(s.Dir)
 }
 
 // salvageTable is a table with the columns of its rows.

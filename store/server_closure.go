@@ -99,6 +99,18 @@ func (tx *Tx) ContinueServerClosure(ctx context.Context, at time.Time) error {
 	return tx.EnqueueUnique(ctx, at, closeServerKey, CloseServer{})
 }
 
+// HurryServerClosure makes the next slice of the job due now, if the server is being closed.
+func (tx *Tx) HurryServerClosure(ctx context.Context) error {
+	if !tx.db.ServerClosed() {
+		return nil
+	}
+	c, err := tx.ServerClosure(ctx)
+	if err != nil || c == nil || c.FinishedAt != nil {
+		return err
+	}
+	return tx.ContinueServerClosure(ctx, tx.db.now())
+}
+
 // CancelServerClosure opens the server again. No Delete may be queued yet.
 func (tx *Tx) CancelServerClosure(ctx context.Context) error {
 	if err := tx.exec(ctx, "cancel server closure", `DELETE FROM server_closure`); err != nil {

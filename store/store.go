@@ -34,6 +34,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"svc/internal/cache"
+	"svc/internal/disk"
 	"svc/internal/errs"
 )
 
@@ -73,7 +74,7 @@ type DB struct {
 	clockSetBack  chan struct{} // has an element when recurring jobs may be due too late
 	now           func() time.Time
 	log           *slog.Logger
-	lock          *os.File
+	lock          *disk.File
 	options       Options
 	condition     *condition
 	ballast       *ballast
@@ -116,7 +117,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	if o.LogLimit == nil {
 		o.LogLimit = func() int64 { return MaxLogLimit }
 	}
-	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+	if err := disk.MakeFolder(o.Dir); err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
 	lock, err := Lock(o.Dir)
@@ -418,9 +419,9 @@ var ErrInUse = errors.New("the data directory is in use by another svc process")
 // Lock locks the data directory for this process, until the file is closed. Open calls it; others do for work on the files while the
 // database is not open. The lock is a file of its own, because locks on the database file are released as soon as anything in the process
 // closes it.
-func Lock(dir string) (*os.File, error) {
+func Lock(dir string) (*disk.File, error) {
 	path := filepath.Join(dir, "lock")
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := disk.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("lock data directory: %w", err)
 	}

@@ -27,6 +27,7 @@ import (
 
 	"golang.org/x/net/netutil"
 
+	"svc/internal/disk"
 	"svc/internal/unixsocket"
 )
 
@@ -67,7 +68,7 @@ func Listen(dir string) (net.Listener, error) {
 		return nil, err
 	}
 	defer closeDir()
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := disk.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("control socket: %w", err)
 	}
 	ln, err := unixsocket.Listen(path, 0o600)
@@ -95,7 +96,7 @@ func Serve(ctx context.Context, dir string, ln net.Listener, commands Commands, 
 	} else {
 		<-stopped
 	}
-	os.Remove(filepath.Join(dir, SocketName)) // if that fails, the next start replaces it
+	disk.Remove(filepath.Join(dir, SocketName)) // if that fails, the next start replaces it
 }
 
 // serve runs one command. A caller that goes away does not interrupt it.

@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"os"
 	"time"
+
+	"svc/internal/disk"
 )
 
 const (
@@ -77,13 +79,10 @@ func readArguments(w http.ResponseWriter, r *http.Request, dir string) (args []b
 	if err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(fileTimeout)); err != nil {
 		return nil, nil, err
 	}
-	if file, err = os.CreateTemp(dir, ".control-"); err != nil {
+	if file, err = disk.Unnamed(dir); err != nil {
 		return nil, nil, err
 	}
-	if err = os.Remove(file.Name()); err == nil {
-		_, err = io.Copy(file, http.MaxBytesReader(w, r.Body, maxFile))
-	}
-	if err != nil {
+	if _, err = io.Copy(file, http.MaxBytesReader(w, r.Body, maxFile)); err != nil {
 		return nil, nil, errors.Join(err, file.Close())
 	}
 	return args, file, nil

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"svc/internal/disk"
 	"svc/internal/text"
 	"svc/internal/toolchain"
 )
@@ -59,10 +60,10 @@ func checkDisk(_ context.Context, d *doctor) Result {
 	if free < least {
 		return failure(advice, "%d of %d MiB are free on the disk of %s, less than %d", free>>20, total>>20, dir, least>>20)
 	}
-	file, err := os.CreateTemp(dir, ".doctor-")
+	file, err := disk.CreateTemp(dir, ".doctor-")
 	if err == nil {
 		_, err = file.WriteString(diskTestContent)
-		err = errors.Join(err, file.Sync(), file.Close(), os.Remove(file.Name()))
+		err = errors.Join(err, file.Sync(), file.Close(), disk.Remove(file.Name()))
 	}
 	switch {
 	case err != nil:

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"svc/internal/disk"
 )
 
 // Version names an installed version of a front end.
@@ -44,16 +46,16 @@ const (
 // Dir is the directory of the front ends. It is safe for concurrent use.
 type Dir struct {
 	path string
-	root *os.Root
+	root *disk.Root
 	mu   sync.Mutex // held while versions change
 }
 
 // Open opens a directory, which it creates if necessary. It completes or removes what an interrupted installation has left.
 func Open(dir string) (*Dir, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := disk.MakeFolder(dir); err != nil {
 		return nil, fmt.Errorf("front ends: %w", err)
 	}
-	root, err := os.OpenRoot(dir)
+	root, err := disk.OpenRoot(dir)
 	if err != nil {
 		return nil, fmt.Errorf("front ends: %w", err)
 	}
@@ -157,9 +159,10 @@ func (d *Dir) Remove(v Version) (bool, error) {
 	gone := newPrefix + "removed" // so that nobody sees a part of it
 	err := errors.Join(d.root.RemoveAll(gone), d.root.Rename(v.String(), gone), d.root.RemoveAll(gone))
 	if err == nil {
-		if left, _ := d.folders(v.Name); len(left) == 0 {
-			err = d.root.RemoveAll(v.Name)
-		}
+		err = d.root.Sync(v.Name)
+	}
+	if left, _ := d.folders(v.Name); err == nil && len(left) == 0 {
+		err = errors.Join(d.root.RemoveAll(v.Name), d.root.Sync("."))
 	}
 	if err != nil {
 		return false, fmt.Errorf("remove front end: %w", err)

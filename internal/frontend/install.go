@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"svc/internal/disk"
 	"svc/internal/errs"
 	"svc/internal/unzip"
 )
@@ -47,11 +48,11 @@ func (d *Dir) Install(v Version, archive io.ReaderAt, size int64, build string) 
 	if len(installed) >= maxVersions && !d.Has(v) {
 		return errs.Invalid("%d versions of front ends are installed: remove some first", len(installed))
 	}
-	incoming, err := os.MkdirTemp(d.path, newPrefix)
+	incoming, err := disk.MkdirTemp(d.path, newPrefix)
 	if err != nil {
 		return fmt.Errorf("install front end: %w", err)
 	}
-	defer os.RemoveAll(incoming) // unless it became the version
+	defer disk.RemoveAll(incoming) // unless it became the version
 	if err := unpack(incoming, files); err != nil {
 		return err
 	}
@@ -112,12 +113,13 @@ func depth(folder string) int {
 
 // unpack writes files into a folder and waits until they are on disk.
 func unpack(dir string, files map[string]*unzip.Entry) error {
-	root, err := os.OpenRoot(dir)
+	root, err := disk.OpenRoot(dir)
 	if err != nil {
 		return fmt.Errorf("install front end: %w", err)
 	}
 	defer root.Close()
 	var total int64
+	folders := map[string]bool{".": true}
 	for name, e := range files {
 		if unzip.IsLitter(name) {
 			continue
@@ -132,11 +134,19 @@ func unpack(dir string, files map[string]*unzip.Entry) error {
 		if total += size; total > maxContent {
 			return unzip.Refuse(e.Name, "the files up to this one have more than %d bytes", maxContent)
 		}
+		for dir := path.Dir(name); !folders[dir]; dir = path.Dir(dir) {
+			folders[dir] = true
+		}
+	}
+	for dir := range folders {
+		if err := root.Sync(dir); err != nil {
+			return fmt.Errorf("install front end: %w", err)
+		}
 	}
 	return nil
 }
 
-func unpackFile(root *os.Root, name string, e *unzip.Entry) (size int64, err error) {
+func unpackFile(root *disk.Root, name string, e *unzip.Entry) (size int64, err error) {
 	file, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return 0, fmt.Errorf("install front end: %w", err)
@@ -166,18 +176,9 @@ func (d *Dir) replace(incoming string, v Version) error {
 		}
 		return err
 	}
-	err := d.sync(v.Name)
+	err := errors.Join(d.root.Sync(v.Name), d.root.Sync("."))
 	if replaced {
 		err = errors.Join(err, d.root.RemoveAll(old))
 	}
 	return err
-}
-
-// sync waits until the names in a folder are on disk.
-func (d *Dir) sync(name string) error {
-	folder, err := d.root.Open(name)
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
 }

@@ -17,6 +17,8 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+
+	"svc/internal/disk"
 )
 
 const (
@@ -42,7 +44,7 @@ type vapidPair struct {
 // Open reads the keys in dir and creates missing ones. A damaged file is an error and is never replaced, because data encrypted with
 // the old key would be lost.
 func Open(dir string) (*Keys, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := disk.MakeFolder(dir); err != nil {
 		return nil, fmt.Errorf("keys: %w", err)
 	}
 	k := new(Keys)
@@ -161,40 +163,9 @@ func readOrCreate(path string, content func() ([]byte, error)) ([]byte, error) {
 	if data, err = content(); err != nil {
 		return nil, err
 	}
-	temporary, err := writeTemporary(filepath.Dir(path), data)
-	if err != nil {
-		return nil, err
-	}
-	defer os.Remove(temporary)
-	err = os.Link(temporary, path)
-	switch {
-	case errors.Is(err, fs.ErrExist):
+	err = disk.WriteNew(path, data)
+	if errors.Is(err, fs.ErrExist) {
 		return os.ReadFile(path)
-	case err != nil: // some file systems do not support links
-		err = os.Rename(temporary, path)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return data, syncDir(filepath.Dir(path))
-}
-
-func writeTemporary(dir string, data []byte) (path string, err error) {
-	f, err := os.CreateTemp(dir, ".new-*") // mode 0600
-	if err != nil {
-		return "", err
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return "", errors.Join(err, os.Remove(f.Name()))
-	}
-	return f.Name(), nil
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return data, err
 }

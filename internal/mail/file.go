@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"svc/internal/disk"
 )
 
 const (
@@ -52,22 +54,10 @@ func (f *Files) Send(_ context.Context, m *Message) (string, error) {
 
 // write writes a file that only its owner can read. It appears with its whole content.
 func (f *Files) write(path string, data []byte) error {
-	if err := os.MkdirAll(f.dir, 0o700); err != nil {
+	if err := disk.MakeFolder(f.dir); err != nil {
 		return err
 	}
-	temporary, err := os.CreateTemp(f.dir, ".new-*") // mode 0600
-	if err != nil {
-		return err
-	}
-	_, err = temporary.Write(data)
-	err = errors.Join(err, temporary.Sync(), temporary.Close())
-	if err == nil {
-		err = os.Rename(temporary.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(temporary.Name()))
-	}
-	return nil
+	return disk.ReplaceText(path, string(data))
 }
 
 // removeOldest removes the oldest files over the limit.
@@ -78,7 +68,7 @@ func (f *Files) removeOldest() error {
 	}
 	entries = slices.DeleteFunc(entries, func(e os.DirEntry) bool { return filepath.Ext(e.Name()) != fileExtension })
 	for _, e := range entries[:max(0, len(entries)-maxFiles)] {
-		if err := os.Remove(filepath.Join(f.dir, e.Name())); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := disk.Remove(filepath.Join(f.dir, e.Name())); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
 	}

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"time"
 
+	"svc/internal/disk"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -157,22 +159,18 @@ func swapBack(binary string) error {
 
 // link gives a file another name, which is replaced if it exists.
 func link(path, name string) error {
-	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := disk.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return os.Link(path, name)
+	return disk.Link(path, name)
 }
 
 // replace renames a file and waits until the folder is on disk.
 func replace(from, to string) error {
-	if err := os.Rename(from, to); err != nil {
+	if err := disk.Rename(from, to); err != nil {
 		return err
 	}
-	dir, err := os.Open(filepath.Dir(to))
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
+	return disk.SyncPath(filepath.Dir(to))
 }
 
 // lock keeps two updates of one binary apart.

@@ -22,6 +22,7 @@ import (
 	"strings"
 	"time"
 
+	"svc/internal/disk"
 	"svc/internal/fetch"
 	"svc/internal/release"
 )
@@ -127,13 +128,13 @@ func (f *Folder) Download(ctx context.Context, file *release.File, path string) 
 		return err
 	}
 	defer r.Close()
-	w, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	w, err := disk.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
 	defer func() {
 		if err = errors.Join(err, w.Close()); err != nil {
-			os.Remove(path)
+			disk.Remove(path)
 		}
 	}()
 	sum := sha256.New()

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"time"
 
+	"svc/internal/disk"
 	"svc/internal/release"
 )
 
@@ -63,7 +64,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	defer locked.Close()
 	for _, suffix := range []string{newSuffix, backSuffix} { // of an update that was killed
-		if err := os.Remove(o.Binary + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := disk.Remove(o.Binary + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
@@ -85,7 +86,7 @@ func Run(ctx context.Context, o Options) error {
 	case u.to.Schema < o.Schema:
 		return fmt.Errorf("svc %s cannot read the database: it knows schema %d, the database has %d; install it by hand and restore a backup of that version", u.to.Version, u.to.Schema, o.Schema)
 	}
-	defer os.Remove(u.new.path)
+	defer disk.Remove(u.new.path)
 	if err := u.prepare(ctx, folder); err != nil {
 		return errors.Join(err, u.startAgain())
 	}

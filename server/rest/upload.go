@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 
+	"svc/internal/disk"
 	"svc/internal/errs"
 )
 
@@ -33,11 +34,10 @@ func spool(part io.Reader, dir string, limit int64) (*Upload, error) {
 	if _, err := content.Peek(1); err == io.EOF {
 		return &Upload{}, nil
 	}
-	file, err := os.CreateTemp(dir, "upload-*")
+	file, err := disk.Unnamed(dir)
 	if err != nil {
 		return nil, fmt.Errorf("upload: %w", err)
 	}
-	os.Remove(file.Name()) // it exists while it is open, so that a crash leaves no file behind
 	u := &Upload{content: file}
 	u.Size, err = io.Copy(file, io.LimitReader(content, limit+1))
 	if err == nil && u.Size > limit {
