@@ -38,6 +38,8 @@ type Options struct {
 	AccessKey    string
 	SecretKey    Secret
 	SessionToken Secret
+	// SecretKeyFile has the secret key if SecretKey is empty.
+	SecretKeyFile string
 
 	// Password is that of the SFTP user; or PasswordFile has it. With KeyFile, a private key in the form of OpenSSH or PEM, it is tried second.
 	Password     Secret
@@ -109,6 +111,11 @@ func (o Options) s3Keys() (access, secret, session string, err error) {
 		{&secret, string(o.SecretKey), "AWS_SECRET_ACCESS_KEY"},
 		{&session, string(o.SessionToken), "AWS_SESSION_TOKEN"},
 	} {
+		if v.to == &secret {
+			if v.value, err = orFile(o.SecretKey, o.SecretKeyFile); err != nil {
+				return "", "", "", err
+			}
+		}
 		*v.to = v.value
 		// A session token of the environment belongs to the keys of the environment.
 		if v.value == "" && (v.to != &session || o.AccessKey == "") {
