@@ -84,7 +84,7 @@ func (c *Config) backupSettings() section {
 		{Key: "dir", field: text(&c.Backup.Dir, "", oneLine),
 			Description: "Where they are written. Empty: backups/ in the data directory, where they count for storage.limit.",
 			Suggestions: []any{"/mnt/backup"}},
-		{Key: "place", field: text(&c.Backup.Place, "", optional(place)),
+		{Key: "place", field: text(&c.Backup.Place, "", optional(place)), Restart: true,
 			Description: "A bucket of S3 or a folder of an SFTP server where they are written instead. The credentials are in s3 and sftp. A backup has all secrets of the server, and is not encrypted: nobody else may read the place.",
 			Suggestions: []any{"s3://bucket/svc?endpoint=https://s3.example.org", "sftp://svc@backup.example.org/~/svc"}},
 		{Key: "verify", field: boolean(&c.Backup.Verify, true),
@@ -103,11 +103,11 @@ func place(s string) error {
 
 func (c *Config) s3Settings() section {
 	return section{"s3", "Credentials for buckets of S3. Without them those of the environment are used: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the files that these names with _FILE name.", []Setting{
-		{Key: "access_key", field: text(&c.S3.AccessKey, "", oneLine),
+		{Key: "access_key", field: text(&c.S3.AccessKey, "", oneLine), Restart: true,
 			Description: "Name of the key. It needs to list, read, write and delete objects of the bucket."},
-		{Key: "secret_key", field: text(&c.S3.SecretKey, "", oneLine), Secret: true,
+		{Key: "secret_key", field: text(&c.S3.SecretKey, "", oneLine), Secret: true, Restart: true,
 			Description: "The secret key itself."},
-		{Key: "secret_key_file", field: text(&c.S3.SecretKeyFile, "", oneLine),
+		{Key: "secret_key_file", field: text(&c.S3.SecretKeyFile, "", oneLine), Restart: true,
 			Description: "File with the secret key, instead of secret_key.",
 			Suggestions: []any{"/etc/svc/s3-secret"}},
 	}}
@@ -115,12 +115,12 @@ func (c *Config) s3Settings() section {
 
 func (c *Config) sftpSettings() section {
 	return section{"sftp", "Credentials for SFTP servers. Of a server whose host key is not known nothing is accepted: add ?fingerprint=SHA256:… to the location, or the key to known_hosts.", []Setting{
-		{Key: "key_file", field: text(&c.SFTP.KeyFile, "", oneLine),
+		{Key: "key_file", field: text(&c.SFTP.KeyFile, "", oneLine), Restart: true,
 			Description: "File with the private key, as ssh-keygen writes it, without a passphrase.",
 			Suggestions: []any{"/etc/svc/backup-key"}},
-		{Key: "password_file", field: text(&c.SFTP.PasswordFile, "", oneLine),
+		{Key: "password_file", field: text(&c.SFTP.PasswordFile, "", oneLine), Restart: true,
 			Description: "File with the password, for servers that take no key."},
-		{Key: "known_hosts", field: text(&c.SFTP.KnownHosts, "", oneLine),
+		{Key: "known_hosts", field: text(&c.SFTP.KnownHosts, "", oneLine), Restart: true,
 			Description: "File with the host keys of servers, as OpenSSH writes it. Empty: .ssh/known_hosts in the home folder of the user that runs the server."},
 	}}
 }
