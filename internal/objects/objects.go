@@ -6,7 +6,7 @@
 // Limits: a name has at most 512 bytes, a page 10 000 objects, an object that is put with a condition 1 MiB, another object on S3 117 GiB. A Put
 // needs at most 16 MiB of memory for an object of any size. An operation fails after 30 seconds without progress, unless Options say otherwise.
 //
-// The build tags nos3 and nosftp leave out S3 and SFTP with their libraries.
+// The build tag nosftp leaves out SFTP with its library.
 package objects
 
 import (
