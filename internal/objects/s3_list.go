@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/xml"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net/http"
 	"net/url"
@@ -18,6 +17,8 @@ const (
 	s3Page = 1000
 	// s3UploadsPage is how many uploads are listed in one answer: with the longest names they fit into maxAnswer.
 	s3UploadsPage = 200
+	// maxSweep is how many uploads are aborted at once. The next Sweep finds the rest.
+	maxSweep = 10_000
 	// maxEmptyPages is how many answers in a row may have no names: some servers skip deleted objects so.
 	maxEmptyPages = 100
 )
@@ -135,44 +136,59 @@ type uploadsAnswer struct {
 		UploadID  string `xml:"UploadId"`
 		Initiated time.Time
 	}
-	EncodingType       string
-	IsTruncated        bool
-	NextKeyMarker      string
-	NextUploadIDMarker string `xml:"NextUploadIdMarker"`
+	EncodingType  string
+	IsTruncated   bool
+	NextKeyMarker string
 }
 
-// Sweep aborts uploads page by page.
+// Sweep aborts at most maxSweep uploads. It goes on behind a page without old ones by its last key only, because servers differ in what they accept
+// as marker of an upload. What it skips so, a later Sweep finds.
 func (s *s3Store) Sweep(ctx context.Context, age time.Duration) (n int, err error) {
 	query := url.Values{"uploads": {""}, "encoding-type": {"url"}, "prefix": {s.prefix}, "max-uploads": {strconv.Itoa(s3UploadsPage)}}
-	for {
+	for n < maxSweep {
 		var answer uploadsAnswer
-		if _, err := s.call(ctx, s3Request{method: http.MethodGet, query: query}, &answer); err != nil {
+		_, err := s.call(ctx, s3Request{method: http.MethodGet, query: query}, &answer)
+		aborted := 0
+		if err == nil {
+			aborted, err = s.abortOld(ctx, answer, age)
+			n += aborted
+		}
+		if err != nil || !answer.IsTruncated {
 			return n, failed("sweep", s.prefix, err)
 		}
-		for _, u := range answer.Upload {
-			key, err := decodeKey(u.Key, answer.EncodingType)
-			if err == nil && strings.HasPrefix(key, s.prefix) && time.Since(u.Initiated) >= age {
-				if err = s.abort(ctx, key, u.UploadID); err == nil {
-					n++
-				}
-			}
-			if err != nil && !errors.Is(err, fs.ErrNotExist) { // it may have been completed meanwhile
-				return n, failed("sweep", key, err)
-			}
-		}
-		if !answer.IsTruncated {
-			return n, nil
+		if aborted > 0 {
+			continue // the same request has the next uploads
 		}
 		marker, err := decodeKey(answer.NextKeyMarker, answer.EncodingType)
-		if err == nil && marker == query.Get("key-marker") && answer.NextUploadIDMarker == query.Get("upload-id-marker") {
-			err = fmt.Errorf("the server lists the uploads after %q again", marker)
+		if err == nil && marker <= query.Get("key-marker") {
+			err = errors.New("the server does not list uploads in the order of names")
 		}
 		if err != nil {
 			return n, failed("sweep", s.prefix, err)
 		}
 		query.Set("key-marker", marker)
-		query.Set("upload-id-marker", answer.NextUploadIDMarker)
 	}
+	return n, nil
+}
+
+// abortOld aborts the uploads of a page that are at least so old.
+func (s *s3Store) abortOld(ctx context.Context, page uploadsAnswer, age time.Duration) (n int, err error) {
+	for _, u := range page.Upload {
+		key, err := decodeKey(u.Key, page.EncodingType)
+		if err != nil {
+			return n, err
+		}
+		if !strings.HasPrefix(key, s.prefix) || time.Since(u.Initiated) < age {
+			continue
+		}
+		switch err := s.abort(ctx, key, u.UploadID); {
+		case err == nil:
+			n++
+		case !errors.Is(err, fs.ErrNotExist): // it may have been completed meanwhile
+			return n, err
+		}
+	}
+	return n, nil
 }
 
 // abort removes an upload and its parts.
