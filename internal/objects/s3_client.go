@@ -107,8 +107,8 @@ func (c *s3Client) address(key string, query url.Values) *url.URL {
 	return &u
 }
 
-// signed returns a request that is signed now. The hash of its body is signed, too, except for objects over TLS: hashing them is slower than sending
-// them, and the server compares the MD5, without which some do not accept objects (Object Lock of S3).
+// signed returns a request that is signed now. The hash of its body is signed, too, except for objects over TLS, which protects them on the way. Servers
+// compare the MD5 of objects, and S3 demands it for buckets with Object Lock.
 func (c *s3Client) signed(ctx context.Context, r s3Request) (*http.Request, error) {
 	request, err := http.NewRequestWithContext(ctx, r.method, c.address(r.key, r.query).String(), bytes.NewReader(r.body))
 	if err != nil {
@@ -200,8 +200,9 @@ func (c *s3Client) call(ctx context.Context, r s3Request, answer any) (response 
 		return err
 	}
 	if r.once {
-		return response, attempt()
+		err = attempt()
+	} else {
+		err = repeat(ctx, attempt)
 	}
-	err = repeat(ctx, attempt)
 	return response, err
 }

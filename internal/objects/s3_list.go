@@ -141,8 +141,8 @@ type uploadsAnswer struct {
 	NextKeyMarker string
 }
 
-// Sweep aborts at most maxSweep uploads. It goes on behind a page without old ones by its last key only, because servers differ in what they accept
-// as marker of an upload. What it skips so, a later Sweep finds.
+// Sweep aborts at most maxSweep uploads. After a page without old ones it continues from its last key, because not all servers accept
+// the marker of an upload. A later Sweep finds the uploads that are skipped so.
 func (s *s3Store) Sweep(ctx context.Context, age time.Duration) (n int, err error) {
 	query := url.Values{"uploads": {""}, "encoding-type": {"url"}, "prefix": {s.prefix}, "max-uploads": {strconv.Itoa(s3UploadsPage)}}
 	for n < maxSweep {

@@ -198,7 +198,7 @@ func TestLostAnswer(t *testing.T) {
 	}
 }
 
-// TestLongListing lists names that are so long that a page of them is larger than what is read of an answer.
+// TestLongListing lists names of which a page is larger than an answer may be.
 func TestLongListing(t *testing.T) {
 	server := newFakeS3(t)
 	s := s3Place(server.address).open(t)
