@@ -116,6 +116,21 @@ func endless(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
+// TestAnswerSize has answers of the largest size that is read, and of one byte more.
+func TestAnswerSize(t *testing.T) {
+	server := newFakeS3(t)
+	s := s3Place(server.address).open(t)
+	for size, ok := range map[int]bool{1 << 20: true, 1<<20 + 1: false} {
+		server.answer = func(w http.ResponseWriter, _ *http.Request) bool {
+			fmt.Fprintf(w, "<ListBucketResult>%*s", size-len("<ListBucketResult>"), "</ListBucketResult>")
+			return true
+		}
+		if _, err := s.List(t.Context(), "", "", 1); (err == nil) != ok {
+			t.Errorf("%d bytes: %v", size, err)
+		}
+	}
+}
+
 // TestContentRange has servers that send another range than the one requested.
 func TestContentRange(t *testing.T) {
 	for header, ok := range map[string]bool{
