@@ -134,7 +134,7 @@ func (r *powerRun) use(t *testing.T, s *app.Server, peer *chaosPeer, accounts []
 	})
 	staff := &powerStaff{powerRun: r, s: s, rand: rand.New(rand.NewPCG(r.rand.Uint64(), 0))}
 	users.Go(func() {
-		for range 12 {
+		for range 24 {
 			if err := staff.step(t.Context()); err != nil {
 				t.Error(err)
 			}
@@ -174,7 +174,7 @@ func (p *powerStaff) change(key, value string, do func() error) error {
 	return nil
 }
 
-// addPack makes a pack with a picture. It removes every third one again.
+// addPack makes a pack. Half of them get a picture, and of these it removes every third one again.
 func (p *powerStaff) addPack(ctx context.Context) error {
 	name := fmt.Sprint("pack", p.next)
 	picture := image.NewGray(image.Rect(0, 0, 8, 8))
@@ -184,6 +184,9 @@ func (p *powerStaff) addPack(ctx context.Context) error {
 		return err
 	}
 	err := p.change("pack "+name, "1", func() error { return p.s.Emojis.Create(name) })
+	if p.rand.IntN(2) == 0 {
+		return err
+	}
 	if err == nil {
 		err = p.change("emoji "+name, hexSum(b.Bytes()), func() error { return addPicture(ctx, p.s, name, b.Bytes()) })
 	}

@@ -24,6 +24,11 @@ const done = "done"
 
 // powerSetup is the setup of a new server.
 var powerSetup = powerScenario{name: "setup", run: func(t *testing.T, r *powerRun) {
+	if r.rand.IntN(2) == 0 { // as packages do
+		if err := os.Mkdir(filepath.Dir(powerSettings(r.dir)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
 	r.record(t)
 	if err := setUp(t, r.dir); err != nil {
 		t.Fatal(err)
@@ -58,15 +63,23 @@ func setUp(t *testing.T, dir string) error {
 // powerSettings returns the path of the settings file of a setup. As in packages, it is in another folder than the data directory.
 func powerSettings(dir string) string { return filepath.Join(dir, "etc", "config.toml") }
 
-// powerStart is the first start without a setup, and the first account.
+// powerStart is the first start without a setup, the first account and the first pack.
 var powerStart = powerScenario{name: "start", run: func(t *testing.T, r *powerRun) {
 	r.record(t)
-	addUsers(t, powerConfig(t, r.dir, powerURL), 1)
+	c := powerConfig(t, r.dir, powerURL)
+	addUsers(t, c, 1)
+	if err := withServer(t, c, func(s *app.Server) error { return s.Emojis.Create("pack") }); err != nil {
+		t.Fatal(err)
+	}
 	r.model.acknowledge(done, "1")
 }, check: func(t *testing.T, r *powerRun, dir string, facts *chaosModel) []string {
 	c := powerConfig(t, dir, powerURL)
 	if facts.value(done) != "" {
-		return hasUsers(t, c, 1)
+		problems := hasUsers(t, c, 1)
+		if _, err := os.Stat(filepath.Join(c.Data.Dir, "emoji", "pack", "pack.json")); err != nil {
+			problems = append(problems, err.Error())
+		}
+		return problems
 	}
 	if err := withServer(t, c, func(*app.Server) error { return nil }); err != nil {
 		return []string{fmt.Sprintf("the server does not start: %v", err)}
