@@ -122,7 +122,8 @@ func TestAnswerSize(t *testing.T) {
 	s := s3Place(server.address).open(t)
 	for size, ok := range map[int]bool{1 << 20: true, 1<<20 + 1: false} {
 		server.answer = func(w http.ResponseWriter, _ *http.Request) bool {
-			fmt.Fprintf(w, "<ListBucketResult>%*s", size-len("<ListBucketResult>"), "</ListBucketResult>")
+			const open, end = "<ListBucketResult>", "</ListBucketResult>"
+			io.WriteString(w, open+strings.Repeat(" ", size-len(open+end))+end)
 			return true
 		}
 		if _, err := s.List(t.Context(), "", "", 1); (err == nil) != ok {
