@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"time"
 )
 
@@ -117,5 +118,28 @@ func ended(ctx context.Context) error {
 		return as(ErrUnreachable, cause)
 	default:
 		return ctx.Err()
+	}
+}
+
+const (
+	// attempts is how often an operation is made that is safe to repeat, if the server was not reached.
+	attempts   = 3
+	retryPause = 200 * time.Millisecond // doubled each time
+)
+
+// repeat calls attempt again while the place is not reached. It does not if the place hangs, because that took long enough.
+func repeat(ctx context.Context, attempt func() error) error {
+	pause := retryPause
+	for i := 1; ; i++ {
+		err := attempt()
+		if i == attempts || !errors.Is(err, ErrUnreachable) || errors.Is(err, errStalled) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pause/2 + rand.N(pause/2)):
+		}
+		pause *= 2
 	}
 }

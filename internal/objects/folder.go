@@ -14,21 +14,23 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"svc/internal/disk"
 )
 
 // folderStore keeps an object as a file of its name.
 type folderStore struct {
-	root *os.Root
+	root *disk.Root
 }
 
 // copyBuffer is how many bytes of a body are copied at once.
 const copyBuffer = 256 << 10
 
 func openFolder(l Location) (Store, error) {
-	if err := os.MkdirAll(l.Path, 0o700); err != nil {
+	if err := disk.MakeFolder(l.Path); err != nil {
 		return nil, folderError(err)
 	}
-	root, err := os.OpenRoot(l.Path)
+	root, err := disk.OpenRoot(l.Path)
 	if err != nil {
 		return nil, folderError(err)
 	}
@@ -56,7 +58,7 @@ func (f *folderStore) Put(ctx context.Context, name string, body io.Reader, size
 	}
 	object, err := f.commit(ctx, temp, name, o)
 	if err == nil {
-		err = f.syncDir(path.Dir(name))
+		err = f.root.Sync(path.Dir(name))
 	}
 	if errors.Is(err, syscall.ENOTDIR) {
 		err = as(ErrName, err) // a part of the name is an object
@@ -134,7 +136,7 @@ func (f *folderStore) commit(ctx context.Context, temp, name string, o PutOption
 func (f *folderStore) link(temp, name string) error {
 	err := f.root.Link(temp, name)
 	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOTSUP) || errors.Is(err, syscall.ENOSYS) {
-		err = renameNew(f.root, temp, name) // no hard links, as on exFAT
+		err = f.root.RenameNew(temp, name) // no hard links, as on exFAT
 	}
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%w: there is one", ErrCondition)
@@ -274,7 +276,7 @@ func (f *folderStore) Delete(ctx context.Context, name string) error {
 		return nil
 	}
 	if err == nil {
-		err = f.syncDir(path.Dir(name))
+		err = f.root.Sync(path.Dir(name))
 	}
 	return failed("delete", name, folderError(err))
 }

@@ -56,7 +56,7 @@ func (f *folderStore) lock(ctx context.Context, exclusive bool) (unlock func(), 
 	}
 }
 
-// makeDir makes a folder and those above it, and syncs what it made into.
+// makeDir makes a folder and those above it, whose names are on disk then.
 func (f *folderStore) makeDir(dir string) error {
 	if dir == "." {
 		return nil
@@ -76,16 +76,7 @@ func (f *folderStore) makeDir(dir string) error {
 	if err != nil {
 		return err
 	}
-	return f.syncDir(path.Dir(dir))
-}
-
-func (f *folderStore) syncDir(dir string) error {
-	d, err := f.root.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
+	return f.root.Sync(path.Dir(dir))
 }
 
 // folderError returns an error of a file system as one of this package.

@@ -48,6 +48,7 @@ const (
 
 var (
 	validBucket      = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
+	validRegion      = regexp.MustCompile(`^[a-z0-9-]{1,40}$`) // of Amazon, where it is a part of the host
 	validFingerprint = regexp.MustCompile(`^SHA256:[A-Za-z0-9+/]{43}$`)
 )
 
@@ -134,6 +135,9 @@ func parseS3(u *url.URL, query url.Values) (Location, error) {
 	}
 	if l.Region == "" {
 		l.Region = defaultRegion
+	}
+	if l.Endpoint == defaultEndpoint && !validRegion.MatchString(l.Region) {
+		return l, errors.New("region has only the characters a–z, 0–9 and -")
 	}
 	if s := query.Get("path_style"); s != "" {
 		b, err := strconv.ParseBool(s)

@@ -46,7 +46,7 @@ func TestInvalidLocations(t *testing.T) {
 		"", "a\nb", strings.Repeat("x", 3000), "ftp://example.org/x", "https://example.org", "file://host/x", "file://",
 		"s3://", "s3://Bucket", "s3://x", "s3://bucket/a//b", "s3://bucket/../b", "s3://bucket/.svc-tmp", "s3://bucket/" + strings.Repeat("a/", 300) + "b",
 		"s3://bucket?endpoint=s3.example.org", "s3://bucket?endpoint=https://user:hidden@s3.example.org", "s3://bucket?endpoint=https://s3.example.org/path",
-		"s3://bucket?path_style=maybe", "s3://bucket?region=a&region=b", "s3://bucket?secret_key=hidden", "s3://key:hidden@bucket", "s3://bucket#hidden",
+		"s3://bucket?path_style=maybe", "s3://bucket?region=a&region=b", "s3://bucket?region=example.org/", "s3://bucket?secret_key=hidden", "s3://key:hidden@bucket", "s3://bucket#hidden",
 		"s3://bucket?a=%zz", "s3://bucket/%zz?key=hidden",
 		"sftp://example.org/x", "sftp://me@/x", "sftp://me@example.org", "sftp://me@example.org/", "sftp://me:hidden@example.org/x", "sftp://me@example.org:0/x",
 		"sftp://me@example.org:99999/x", "sftp://me:hidden@example.org:port/x", "sftp://me@example.org/x?fingerprint=SHA256:short", "sftp://me@example.org/x?password=hidden",

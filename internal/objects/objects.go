@@ -3,10 +3,11 @@
 // All three behave alike: an object is visible as a whole or not at all, List sorts by the bytes of names, and errors.Is distinguishes errors.
 // Callers decide what an object means, whether it is encrypted and how long it is kept.
 //
-// Limits: a name has at most 512 bytes, a page 10 000 objects, an object that is put with a condition 1 MiB, another object on S3 117 GiB. A Put
-// needs at most 16 MiB of memory for an object of any size. An operation fails after 30 seconds without progress, unless Options say otherwise.
+// Limits: a name has at most 512 bytes, a page 10 000 objects, an object that is put with a condition 1 MiB, another object on S3 117 GiB, XML of an
+// S3 server 1 MiB. A Put needs at most 16 MiB of memory for an object of any size. An operation fails after 30 seconds without progress, unless
+// Options say otherwise.
 //
-// The build tags nos3 and nosftp leave out S3 and SFTP with their libraries.
+// The build tag nosftp leaves out SFTP with its library.
 package objects
 
 import (

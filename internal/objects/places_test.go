@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -141,7 +140,7 @@ const (
 )
 
 // realPlaceIn starts the S3 server that .ci/s3-server has built, with its files in a folder.
-func realPlaceIn(t *testing.T, dir string) place {
+func realPlaceIn(t *testing.T, dir string, flags ...string) place {
 	program := os.Getenv("SVC_TEST_S3_SERVER")
 	if program == "" {
 		t.Skip("SVC_TEST_S3_SERVER names no S3 server; .ci/s3-server DIR builds one")
@@ -156,7 +155,8 @@ func realPlaceIn(t *testing.T, dir string) place {
 	}
 	address := l.Addr().String()
 	l.Close()
-	server := exec.Command(program, "--port", address, "--access", testUser, "--secret", testSecret, "--quiet", "posix", files)
+	flags = append(flags, "--port", address, "--access", testUser, "--secret", testSecret, "--quiet", "posix", files)
+	server := exec.Command(program, flags...)
 	server.Dir = t.TempDir()
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
@@ -166,9 +166,9 @@ func realPlaceIn(t *testing.T, dir string) place {
 		server.Wait()
 	})
 	waitFor(t, "the S3 server", func() bool {
-		r, err := http.Get("http://" + address)
+		c, err := net.Dial("tcp", address)
 		if err == nil {
-			r.Body.Close()
+			c.Close()
 		}
 		return err == nil
 	})

@@ -1,18 +1,27 @@
-//go:build !nos3
-
 package objects
 
 import (
-	"context"
 	"crypto/tls"
+	"encoding/xml"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/url"
 	"slices"
+)
 
-	"github.com/minio/minio-go/v7"
+// maxAnswer is the size, in bytes, of the largest XML that is read of a server.
+const maxAnswer = 1 << 20
+
+// errLargeAnswer means that an answer is larger than maxAnswer.
+var errLargeAnswer = fmt.Errorf("the answer of the server is larger than %d bytes", maxAnswer)
+
+// Codes of S3 that this package distinguishes from others with the same status.
+const (
+	codeNoSuchKey    = "NoSuchKey"
+	codeNoSuchBucket = "NoSuchBucket"
 )
 
 // fullCodes and refusedCodes are codes of S3 whose status does not tell them apart.
@@ -21,58 +30,97 @@ var (
 	refusedCodes = []string{"AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "AuthorizationHeaderMalformed", "ExpiredToken", "InvalidToken", "RequestTimeTooSkewed"}
 )
 
-// s3Error returns an error of the library as one of this package. Errors of addresses lose the address, because its query may have a signature.
-func s3Error(err error) error {
-	var response minio.ErrorResponse
-	var address *url.Error
-	switch {
-	case err == nil, errors.Is(err, ErrSize), errors.Is(err, ErrUnreachable):
-		return err
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return err
-	case errors.As(err, &response):
-		return s3Response(response)
-	case errors.As(err, &address):
-		var certificate *tls.CertificateVerificationError
-		if errors.As(err, &certificate) {
-			return as(ErrIdentity, certificate)
-		}
-		return as(ErrUnreachable, address.Err)
-	}
-	return err
+// s3Error is the answer of a server that refuses a request.
+type s3Error struct {
+	status        int
+	Code, Message string
 }
 
-// s3Response returns the error of a response.
-func s3Response(r minio.ErrorResponse) error {
-	err := fmt.Errorf("%d %s: %w", r.StatusCode, r.Code, r)
+func (e *s3Error) Error() string {
+	if e.Message == "" {
+		return fmt.Sprintf("%d %.100s", e.status, e.Code)
+	}
+	return fmt.Sprintf("%d %.100s: %.500s", e.status, e.Code, e.Message)
+}
+
+// transportError returns the error of a request without an answer. It loses the address, because its query may have a signature.
+func transportError(err error) error {
+	var certificate *tls.CertificateVerificationError
+	if errors.As(err, &certificate) {
+		return as(ErrIdentity, certificate)
+	}
+	var address *url.Error
+	if errors.As(err, &address) {
+		err = address.Err
+	}
+	return as(ErrUnreachable, err)
+}
+
+// readAnswer decodes the XML of a response. The element Error is an error also with the status 200, which S3 sends before it has completed an upload.
+func readAnswer(r s3Request, response *http.Response, answer any) error {
+	b, err := io.ReadAll(http.MaxBytesReader(nil, response.Body, maxAnswer))
+	var large *http.MaxBytesError
 	switch {
-	case slices.Contains(fullCodes, r.Code) || r.StatusCode == http.StatusInsufficientStorage:
-		return as(ErrFull, err)
-	case slices.Contains(refusedCodes, r.Code):
-		return as(ErrRefused, err)
-	case r.Code == minio.NoSuchKey || r.StatusCode == http.StatusNotFound && r.Code != minio.NoSuchBucket:
-		return as(fs.ErrNotExist, err)
-	case r.Code == minio.NoSuchBucket:
-		return err // never fs.ErrNotExist, which would mean that an object is lost
-	case r.StatusCode == http.StatusPreconditionFailed, r.StatusCode == http.StatusConflict && r.Code == "ConditionalRequestConflict":
-		return as(ErrCondition, err)
-	case r.StatusCode == http.StatusUnauthorized, r.StatusCode == http.StatusForbidden:
-		return as(ErrRefused, err)
-	case r.StatusCode == http.StatusNotImplemented:
-		return as(errors.ErrUnsupported, err)
-	case r.StatusCode >= 300 && r.StatusCode < 400:
-		return fmt.Errorf("the server redirects, which is not followed: check endpoint and region: %w", err)
-	case r.StatusCode >= 500, r.StatusCode == http.StatusTooManyRequests, r.StatusCode == http.StatusRequestTimeout:
+	case errors.As(err, &large):
+		return errLargeAnswer
+	case err != nil:
 		return as(ErrUnreachable, err)
 	}
-	return err
+	if e, ok := decodeError(b); ok {
+		e.status = http.StatusInternalServerError
+		return e.kind(r)
+	}
+	if err := xml.Unmarshal(b, answer); err != nil {
+		return fmt.Errorf("the server does not answer like S3: %w", err)
+	}
+	return nil
 }
 
-// unwrapS3 returns the response that an error has, because the library's own function does not look for it.
-func unwrapS3(err error) error {
-	var response minio.ErrorResponse
-	if errors.As(err, &response) {
-		return response
+// decodeError returns the error that XML describes. It returns false if the XML is something else.
+func decodeError(b []byte) (*s3Error, bool) {
+	var answer struct {
+		XMLName xml.Name `xml:"Error"`
+		Code    string
+		Message string
 	}
-	return err
+	if err := xml.Unmarshal(b, &answer); err != nil {
+		return nil, false
+	}
+	return &s3Error{Code: answer.Code, Message: answer.Message}, true
+}
+
+// refusal returns the error of a response whose status is not 2xx. One to HEAD has no body.
+func refusal(r s3Request, response *http.Response) error {
+	b, _ := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	e, ok := decodeError(b)
+	if !ok || e.Code == "" {
+		e = &s3Error{Code: http.StatusText(response.StatusCode)}
+	}
+	e.status = response.StatusCode
+	return e.kind(r)
+}
+
+// kind returns the error as one of the kinds of this package.
+func (e *s3Error) kind(r s3Request) error {
+	switch {
+	case slices.Contains(fullCodes, e.Code) || e.status == http.StatusInsufficientStorage:
+		return as(ErrFull, e)
+	case slices.Contains(refusedCodes, e.Code):
+		return as(ErrRefused, e)
+	case e.Code == codeNoSuchBucket, r.key == "" && e.status == http.StatusNotFound:
+		return e // never fs.ErrNotExist, which would mean that an object is lost
+	case e.Code == codeNoSuchKey || e.status == http.StatusNotFound:
+		return as(fs.ErrNotExist, e)
+	case e.status == http.StatusPreconditionFailed, e.status == http.StatusConflict && e.Code == "ConditionalRequestConflict":
+		return as(ErrCondition, e)
+	case e.status == http.StatusUnauthorized, e.status == http.StatusForbidden:
+		return as(ErrRefused, e)
+	case e.status == http.StatusNotImplemented:
+		return as(errors.ErrUnsupported, e)
+	case e.status >= 300 && e.status < 400:
+		return fmt.Errorf("the server redirects, which is not followed: check endpoint and region: %w", e)
+	case e.status >= 500, e.status == http.StatusTooManyRequests, e.status == http.StatusRequestTimeout:
+		return as(ErrUnreachable, e)
+	}
+	return e
 }

@@ -1,20 +1,19 @@
-//go:build !nos3
-
 package objects
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
 	"time"
-
-	"github.com/minio/minio-go/v7"
 )
 
 const (
@@ -51,7 +50,7 @@ func (s *s3Store) put(ctx context.Context, name string, body io.Reader, size int
 	if err != io.EOF {
 		return Object{}, err
 	}
-	return s.putBytes(ctx, s.core, name, buffer, s.putOptions(o))
+	return s.putBytes(ctx, name, buffer, o)
 }
 
 // firstPart reads s3Part bytes. io.EOF: the body has no more than that. The buffer is no larger than needed.
@@ -83,30 +82,46 @@ func firstPart(body io.Reader, size int64) ([]byte, error) {
 	return buffer[:n], err
 }
 
-// putOptions leaves out the signature of each chunk, because the hash of the whole content is signed.
-func (s *s3Store) putOptions(o PutOptions) minio.PutObjectOptions {
-	return minio.PutObjectOptions{ContentType: o.ContentType, DisableContentSha256: true}
+// putHeader returns the header of a request that creates an object.
+func putHeader(o PutOptions) http.Header {
+	h := http.Header{"Content-Type": {cmp.Or(o.ContentType, "application/octet-stream")}}
+	if o.IfNone {
+		h.Set("If-None-Match", "*")
+	}
+	if o.IfMatch != "" {
+		h.Set("If-Match", `"`+o.IfMatch+`"`)
+	}
+	return h
 }
 
-// putBytes sends an object in one request.
-func (s *s3Store) putBytes(ctx context.Context, core *minio.Core, name string, b []byte, o minio.PutObjectOptions) (object Object, err error) {
-	sum := sha256.Sum256(b)
-	err = s.call(ctx, int64(len(b)), func(ctx context.Context) error {
-		info, err := core.PutObject(ctx, s.bucket, s.prefix+name, bytes.NewReader(b), int64(len(b)), "", hex.EncodeToString(sum[:]), o)
-		object = Object{Size: int64(len(b)), Modified: time.Now(), ETag: info.ETag}
-		return err
-	})
-	return object, err
+// putBytes sends an object in one request. With a condition it is not repeated: the second attempt would fail because the first one succeeded.
+func (s *s3Store) putBytes(ctx context.Context, name string, b []byte, o PutOptions) (Object, error) {
+	etag, err := s.sendBytes(ctx, s3Request{method: http.MethodPut, key: s.prefix + name, header: putHeader(o), body: b, once: o.conditional()})
+	return Object{Size: int64(len(b)), Modified: time.Now(), ETag: etag}, err
+}
+
+// sendBytes sends an object or a part, and returns its ETag.
+func (s *s3Store) sendBytes(ctx context.Context, r s3Request) (etag string, err error) {
+	response, err := s.call(ctx, r, nil)
+	if err != nil {
+		return "", err
+	}
+	if etag = etagIn(response); etag == "" {
+		return "", errors.New("the server sent no ETag")
+	}
+	return etag, nil
+}
+
+// completePart is a part of an upload.
+type completePart struct {
+	PartNumber int
+	ETag       string
 }
 
 // putParts sends an object in parts, of which the first is in the buffer. If that fails, it removes them.
 func (s *s3Store) putParts(ctx context.Context, name string, buffer []byte, body io.Reader, o PutOptions) (_ Object, err error) {
 	key := s.prefix + name
-	var id string
-	err = s.call(ctx, 0, func(ctx context.Context) (err error) {
-		id, err = s.once.NewMultipartUpload(ctx, s.bucket, key, s.putOptions(o)) // a repetition could leave a second one
-		return err
-	})
+	id, err := s.begin(ctx, key, o)
 	if err != nil {
 		return Object{}, err
 	}
@@ -114,41 +129,44 @@ func (s *s3Store) putParts(ctx context.Context, name string, buffer []byte, body
 		if err != nil {
 			ctx, cancel := s.options.cleanUp(ctx)
 			defer cancel()
-			s.core.AbortMultipartUpload(ctx, s.bucket, key, id) // on failure, Sweep removes it
+			s.abort(ctx, key, id) // on failure, Sweep removes it
 		}
 	}()
 	parts, size, err := s.sendParts(ctx, key, id, buffer, body)
 	if err != nil {
 		return Object{}, err
 	}
-	object := Object{Size: size, Modified: time.Now()}
-	err = s.call(ctx, size, func(ctx context.Context) error {
-		info, err := s.core.CompleteMultipartUpload(ctx, s.bucket, key, id, parts, minio.PutObjectOptions{})
-		object.ETag = info.ETag
-		return err
-	})
-	return object, err
+	etag, err := s.complete(ctx, key, id, parts, size)
+	return Object{Size: size, Modified: time.Now(), ETag: etag}, err
 }
 
-func (s *s3Store) sendParts(ctx context.Context, key, id string, buffer []byte, body io.Reader) ([]minio.CompletePart, int64, error) {
-	var parts []minio.CompletePart
+// begin begins an upload. It is not repeated, because that could leave a second one.
+func (s *s3Store) begin(ctx context.Context, key string, o PutOptions) (id string, err error) {
+	var answer struct {
+		XMLName  xml.Name `xml:"InitiateMultipartUploadResult"`
+		UploadID string   `xml:"UploadId"`
+	}
+	_, err = s.call(ctx, s3Request{method: http.MethodPost, key: key, query: url.Values{"uploads": {""}}, header: putHeader(o), once: true}, &answer)
+	if err == nil && answer.UploadID == "" {
+		err = errors.New("the server sent no id of an upload")
+	}
+	return answer.UploadID, err
+}
+
+func (s *s3Store) sendParts(ctx context.Context, key, id string, buffer []byte, body io.Reader) ([]completePart, int64, error) {
+	var parts []completePart
 	var size int64
 	for last := false; len(buffer) > 0; {
-		if len(parts) == s3MaxParts {
+		number := len(parts) + 1
+		if number > s3MaxParts {
 			return nil, 0, fmt.Errorf("%w: an object has at most %d bytes", ErrSize, s3Part*s3MaxParts)
 		}
-		sum := sha256.Sum256(buffer)
-		err := s.call(ctx, int64(len(buffer)), func(ctx context.Context) error {
-			part, err := s.core.PutObjectPart(ctx, s.bucket, key, id, len(parts)+1, bytes.NewReader(buffer), int64(len(buffer)),
-				minio.PutObjectPartOptions{Sha256Hex: hex.EncodeToString(sum[:]), DisableContentSha256: true})
-			if err == nil {
-				parts = append(parts, minio.CompletePart{PartNumber: part.PartNumber, ETag: part.ETag})
-			}
-			return err
-		})
+		query := url.Values{"partNumber": {strconv.Itoa(number)}, "uploadId": {id}}
+		etag, err := s.sendBytes(ctx, s3Request{method: http.MethodPut, key: key, query: query, body: buffer})
 		if err != nil {
 			return nil, 0, err
 		}
+		parts = append(parts, completePart{number, etag})
 		size += int64(len(buffer))
 		if last {
 			break
@@ -163,7 +181,33 @@ func (s *s3Store) sendParts(ctx context.Context, key, id string, buffer []byte, 
 	return parts, size, nil
 }
 
-// putConditional writes an object with a condition. It is not repeated: the second attempt would fail because the first one succeeded.
+// complete makes an object of the parts.
+func (s *s3Store) complete(ctx context.Context, key, id string, parts []completePart, size int64) (etag string, err error) {
+	body, err := xml.Marshal(struct {
+		XMLName xml.Name `xml:"CompleteMultipartUpload"`
+		Part    []completePart
+	}{Part: parts})
+	if err != nil {
+		return "", err
+	}
+	var answer struct {
+		XMLName xml.Name `xml:"CompleteMultipartUploadResult"`
+		ETag    string
+	}
+	r := s3Request{method: http.MethodPost, key: key, query: url.Values{"uploadId": {id}}, body: body, size: size, once: true}
+	again := false
+	err = repeat(ctx, func() error {
+		_, err := s.call(ctx, r, &answer)
+		if again && errors.Is(err, fs.ErrNotExist) { // the attempt before may have completed it, and its answer was lost
+			return fmt.Errorf("%w: the upload is gone after an attempt to complete it: %v", ErrUnreachable, err)
+		}
+		again = true
+		return err
+	})
+	return strings.Trim(answer.ETag, `"`), err
+}
+
+// putConditional writes an object with a condition.
 func (s *s3Store) putConditional(ctx context.Context, name string, body io.Reader, o PutOptions) (Object, error) {
 	b, err := readSmall(body)
 	if err != nil {
@@ -172,22 +216,11 @@ func (s *s3Store) putConditional(ctx context.Context, name string, body io.Reade
 	if err := s.probe(ctx); err != nil {
 		return Object{}, err
 	}
-	object, err := s.putBytes(ctx, s.once, name, b, s.conditions(o))
+	object, err := s.putBytes(ctx, name, b, o)
 	if o.IfMatch != "" && errors.Is(err, fs.ErrNotExist) {
 		err = as(ErrCondition, errors.New("there is no object")) // S3 answers 404
 	}
 	return object, err
-}
-
-func (s *s3Store) conditions(o PutOptions) minio.PutObjectOptions {
-	options := s.putOptions(o)
-	if o.IfNone {
-		options.SetMatchETagExcept("*")
-	}
-	if o.IfMatch != "" {
-		options.SetMatchETag(o.IfMatch)
-	}
-	return options
 }
 
 // probe makes sure once that the server honours conditions: one that ignores them would let every writer win.
@@ -203,14 +236,14 @@ func (s *s3Store) probe(ctx context.Context) error {
 		defer cancel()
 		s.remove(ctx, name)
 	}()
-	if _, err := s.putBytes(ctx, s.once, name, nil, s.conditions(PutOptions{IfNone: true})); err != nil {
+	if _, err := s.putBytes(ctx, name, nil, PutOptions{IfNone: true}); err != nil {
 		return fmt.Errorf("probe conditions: %w", err)
 	}
 	for _, c := range []struct {
 		header string
 		PutOptions
 	}{{"If-None-Match", PutOptions{IfNone: true}}, {"If-Match", PutOptions{IfMatch: "00000000000000000000000000000000"}}} {
-		_, err := s.putBytes(ctx, s.once, name, nil, s.conditions(c.PutOptions))
+		_, err := s.putBytes(ctx, name, nil, c.PutOptions)
 		switch {
 		case err == nil:
 			return as(errors.ErrUnsupported, fmt.Errorf("the S3 server ignores %s", c.header))

@@ -1,13 +1,18 @@
 package objects_test
 
 import (
+	"cmp"
 	"crypto/md5"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/xml"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,6 +36,8 @@ type fakeS3 struct {
 	status           int  // of every PUT; 0: works
 	code             string
 	requests         []string
+	// answer, if it is set, handles the requests for which it returns true. It must not touch the rest.
+	answer func(w http.ResponseWriter, r *http.Request) bool
 }
 
 type fakeObject struct {
@@ -78,6 +85,9 @@ func (f *fakeS3) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer f.mu.Unlock()
 	f.requests = append(f.requests, r.Method+" "+r.URL.String())
 	switch {
+	case f.answer != nil && f.answer(w, r):
+	case r.Method == "PUT" && !f.discard && !intact(r, body):
+		refuse(w, 400, "BadDigest")
 	case !strings.Contains(r.Header.Get("Authorization"), "Credential="+testUser+"/"):
 		refuse(w, 403, "InvalidAccessKeyId")
 	case !inBucket:
@@ -85,9 +95,9 @@ func (f *fakeS3) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case f.status != 0 && r.Method == "PUT":
 		refuse(w, f.status, f.code)
 	case key == "" && query.Has("uploads"):
-		f.listUploads(w)
+		f.listUploads(w, query)
 	case key == "":
-		f.list(w, query.Get("prefix"), max(query.Get("start-after"), query.Get("continuation-token")), query.Get("max-keys"))
+		f.list(w, query)
 	case query.Has("uploads") || query.Has("uploadId"):
 		f.upload(w, r, key, body)
 	case r.Method == "PUT":
@@ -98,6 +108,16 @@ func (f *fakeS3) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		f.get(w, r, key)
 	}
+}
+
+// intact returns whether the sums of a body are right. The SHA-256 is signed, and can be left out over TLS only.
+func intact(r *http.Request, body []byte) bool {
+	sum, hash := md5.Sum(body), sha256.Sum256(body)
+	if r.Header.Get("Content-MD5") != base64.StdEncoding.EncodeToString(sum[:]) {
+		return false
+	}
+	signed := r.Header.Get("X-Amz-Content-Sha256")
+	return signed == hex.EncodeToString(hash[:]) || signed == "UNSIGNED-PAYLOAD" && r.TLS != nil
 }
 
 func (f *fakeS3) put(w http.ResponseWriter, r *http.Request, key string, o fakeObject) {
@@ -127,30 +147,39 @@ func (f *fakeS3) get(w http.ResponseWriter, r *http.Request, key string) {
 	http.ServeContent(w, r, "", o.time, strings.NewReader(string(o.content)))
 }
 
-func (f *fakeS3) list(w http.ResponseWriter, prefix, after, limit string) {
+func (f *fakeS3) list(w http.ResponseWriter, query url.Values) {
+	after := max(query.Get("start-after"), query.Get("continuation-token"))
 	var keys []string
 	for key := range f.objects {
-		if strings.HasPrefix(key, prefix) && key > after {
+		if strings.HasPrefix(key, query.Get("prefix")) && key > after {
 			keys = append(keys, key)
 		}
 	}
 	slices.Sort(keys)
-	n, err := strconv.Atoi(limit)
+	n, err := strconv.Atoi(query.Get("max-keys"))
 	if err != nil {
 		n = 1000
 	}
 	truncated := len(keys) > n
 	keys = keys[:min(n, len(keys))]
-	fmt.Fprint(w, `<ListBucketResult>`)
+	fmt.Fprintf(w, `<ListBucketResult><EncodingType>%s</EncodingType>`, query.Get("encoding-type"))
 	for _, key := range keys {
 		o := f.objects[key]
 		fmt.Fprintf(w, `<Contents><Key>%s</Key><Size>%d</Size><ETag>"%s"</ETag><LastModified>%s</LastModified></Contents>`,
-			escaped(key), o.size, o.etag, o.time.UTC().Format("2006-01-02T15:04:05.000Z"))
+			listed(key, query), o.size, o.etag, o.time.UTC().Format("2006-01-02T15:04:05.000Z"))
 	}
 	if truncated {
 		fmt.Fprintf(w, `<IsTruncated>true</IsTruncated><NextContinuationToken>%s</NextContinuationToken>`, escaped(keys[n-1]))
 	}
 	fmt.Fprint(w, `</ListBucketResult>`)
+}
+
+// listed returns a key as it is in a listing.
+func listed(key string, query url.Values) string {
+	if query.Get("encoding-type") == "url" {
+		key = url.QueryEscape(key)
+	}
+	return escaped(key)
 }
 
 func escaped(s string) string {
@@ -159,10 +188,17 @@ func escaped(s string) string {
 	return b.String()
 }
 
-func (f *fakeS3) listUploads(w http.ResponseWriter) {
-	fmt.Fprint(w, `<ListMultipartUploadsResult>`)
-	for id, key := range f.keys {
-		fmt.Fprintf(w, `<Upload><Key>%s</Key><UploadId>%s</UploadId><Initiated>%s</Initiated></Upload>`, escaped(key), id, f.started[id].UTC().Format(time.RFC3339))
+func (f *fakeS3) listUploads(w http.ResponseWriter, query url.Values) {
+	ids := slices.SortedFunc(maps.Keys(f.keys), func(a, b string) int { return cmp.Or(strings.Compare(f.keys[a], f.keys[b]), strings.Compare(a, b)) })
+	ids = slices.DeleteFunc(ids, func(id string) bool { return f.keys[id] <= query.Get("key-marker") })
+	fmt.Fprintf(w, `<ListMultipartUploadsResult><EncodingType>%s</EncodingType>`, query.Get("encoding-type"))
+	n, err := strconv.Atoi(query.Get("max-uploads"))
+	if err == nil && len(ids) > n {
+		ids = ids[:n]
+		fmt.Fprintf(w, `<IsTruncated>true</IsTruncated><NextKeyMarker>%s</NextKeyMarker>`, listed(f.keys[ids[n-1]], query))
+	}
+	for _, id := range ids {
+		fmt.Fprintf(w, `<Upload><Key>%s</Key><UploadId>%s</UploadId><Initiated>%s</Initiated></Upload>`, listed(f.keys[id], query), id, f.started[id].UTC().Format(time.RFC3339))
 	}
 	fmt.Fprint(w, `</ListMultipartUploadsResult>`)
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"math/rand/v2"
 	"path"
 	"sync"
 	"time"
@@ -35,9 +34,6 @@ const (
 	maxSessions = 8
 	// maxIdle is how long a connection may have been idle to be used again: routers forget it silently.
 	maxIdle = 30 * time.Second
-	// sftpAttempts is how often an operation is made that is safe to repeat, if the server was not reached.
-	sftpAttempts = 3
-	retryPause   = 200 * time.Millisecond // doubled each time
 )
 
 func openSFTP(ctx context.Context, l Location, o Options) (Store, error) {
@@ -82,23 +78,6 @@ func (s *sftpStore) do(ctx context.Context, size int64, operation func(*session)
 		defer s.give(c)
 		return c.run(ctx, size, operation)
 	})
-}
-
-// repeat calls attempt again while the place is not reached. It does not if the place hangs, because that took long enough.
-func repeat(ctx context.Context, attempt func() error) error {
-	pause := retryPause
-	for i := 1; ; i++ {
-		err := attempt()
-		if i == sftpAttempts || !errors.Is(err, ErrUnreachable) || errors.Is(err, errStalled) {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(pause/2 + rand.N(pause/2)):
-		}
-		pause *= 2
-	}
 }
 
 func (s *sftpStore) Stat(ctx context.Context, name string) (o Object, err error) {

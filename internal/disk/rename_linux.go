@@ -1,14 +1,15 @@
-package objects
+package disk
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path"
 
 	"golang.org/x/sys/unix"
 )
 
-// renameNew renames a file, unless the new name exists. errors.ErrUnsupported: the file system cannot.
+// renameNew renames a file, unless the new name exists.
 func renameNew(root *os.Root, from, to string) error {
 	source, err := root.Open(path.Dir(from))
 	if err != nil {
@@ -22,7 +23,7 @@ func renameNew(root *os.Root, from, to string) error {
 	defer target.Close()
 	err = unix.Renameat2(int(source.Fd()), path.Base(from), int(target.Fd()), path.Base(to), unix.RENAME_NOREPLACE)
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) {
-		return as(errors.ErrUnsupported, err)
+		return fmt.Errorf("%w: rename without replacing: %w", errors.ErrUnsupported, err)
 	}
 	return err
 }

@@ -1,11 +1,11 @@
 //go:build !linux
 
-package objects
+package disk
 
 import (
 	"errors"
 	"os"
 )
 
-// renameNew returns errors.ErrUnsupported: only Linux renames without overwriting.
+// renameNew returns errors.ErrUnsupported: only Linux renames without replacing.
 func renameNew(*os.Root, string, string) error { return errors.ErrUnsupported }
