@@ -94,7 +94,7 @@ func (a *cli) backupSource(ctx context.Context, args []string, from, at string) 
 	var until time.Time
 	switch {
 	case len(args) == 0 && from == "":
-		return nil, usage("name a backup, or --from and where backups are")
+		return nil, usage("FILE is missing: name a backup, or with --from where backups are")
 	case len(args) > 0 && from != "":
 		return nil, usage("name a backup or --from, not both")
 	case at != "" && from == "":
