@@ -75,8 +75,19 @@ export async function isUsable(page, expected = []) {
   }
 }
 
-// isAccessible fails if the page, as it is now, breaks a rule of axe or is wider than the window.
+// isAccessible fails if the page, as it is now, breaks a rule of axe or is wider than the window. If the page is about to give way to another one, it is that one.
 export async function isAccessible(page) {
+  for (let tries = 3; ; tries--) {
+    try {
+      return await checkAccessible(page)
+    } catch (error) {
+      if (tries === 0 || !error.message.includes('Execution context was destroyed')) throw error
+      await page.waitForLoadState()
+    }
+  }
+}
+
+async function checkAccessible(page) {
   const at = `${page.url()}, ${page.viewportSize().width} px wide`
   assert(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), `wider than the window: ${at}`)
   if (!page.scripts) return // axe needs timers

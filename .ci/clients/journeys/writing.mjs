@@ -216,6 +216,33 @@ export const journeys = {
       await ann.usable()
     },
 
+    async 'what is posted during an upload waits for the file, and is not posted without it'({ ann }) {
+      let release
+      const held = new Promise((resolve) => { release = resolve })
+      await ann.page.route('**/api/v2/media', async (route) => { await held; await route.continue() })
+      await ann.compose()
+      await ann.write('A slow square')
+      await ann.attach([picture])
+      await ann.type(ann.description(1), 'A square')
+      await ann.press(t('compose.post'))
+      release()
+      await ann.see(t('done.posted'), ann.page)
+      assert.equal((await posted(ann, 'A slow square')).media_attachments.length, 1, 'the file is there')
+
+      await ann.page.unroute('**/api/v2/media')
+      await ann.page.route('**/api/v2/media', async (route) => { await new Promise((resolve) => setTimeout(resolve, 500)); await route.fulfill({ status: 507, json: { error: 'No room' } }) })
+      await ann.open('/web')
+      await ann.compose()
+      await ann.write('A lost square')
+      await ann.attach([picture])
+      await ann.press(t('compose.post'))
+      await ann.see(ann.page.getByRole('alert').filter({ hasText: 'No room' }), ann.page)
+      await ann.usable('status of 507')
+      assert(!(await ann.api('GET', `/api/v1/accounts/${ann.api.id}/statuses`)).some((s) => s.content.includes('A lost square')), 'nothing was posted')
+      assert.equal(await (await ann.composer()).inputValue(), 'A lost square')
+      await ann.page.unroute('**/api/v2/media')
+    },
+
     async 'what was written is there again after a reload, until it is discarded'({ ann }) {
       await ann.compose()
       await ann.write('Half a thought')

@@ -84,19 +84,21 @@ export function attach(form, template, changed) {
     box.append(bar, cancel)
     description(item).after(box)
     request.upload.addEventListener('progress', (event) => { if (event.lengthComputable) bar.value = event.loaded / event.total })
-    const ended = new Promise((resolve) => request.addEventListener('loadend', resolve))
-    running.set(item, { request, ended })
-    request.addEventListener('loadend', () => {
+    // ended tells, once the item has its id, whether the form can be sent with it: what waits goes on right after the listener.
+    const ended = new Promise((resolve) => request.addEventListener('loadend', () => {
       running.delete(item)
       box.remove()
-      if (!item.isConnected) return
+      if (!item.isConnected) return resolve(true)
       const answer = parse(request.responseText)
-      if (request.status >= 200 && request.status < 300 && answer?.id) {
+      const stored = request.status >= 200 && request.status < 300 && Boolean(answer?.id)
+      if (stored) {
         show(item, answer)
         idOf(item).disabled = false
         changed()
       } else failed(item, file, answer?.error)
-    })
+      resolve(stored)
+    }))
+    running.set(item, { request, ended })
     const body = new FormData()
     body.append('file', file)
     request.open('POST', '/api/v2/media')
@@ -148,7 +150,7 @@ export function attach(form, template, changed) {
   return {
     add,
     uploading: () => running.size > 0,
-    done: () => Promise.all([...running.values()].map(({ ended }) => ended)),
+    done: async () => (await Promise.all([...running.values()].map(({ ended }) => ended))).every(Boolean), // false: one was not stored
     firstUndescribed: () => items().map(description).find((field) => !field.disabled && !field.value.trim()),
     list: () => items().filter((item) => idOf(item).value).map((item) => ({
       id: idOf(item).value, description: description(item).value, preview_url: item.querySelector('img')?.src ?? '', type: item.querySelector('.kind')?.textContent ?? 'image',

@@ -237,7 +237,7 @@ export function compose(form) {
     form.setAttribute('aria-busy', 'true')
     try {
       if (files.uploading()) say(texts.wait)
-      await files.done()
+      if (!await files.done()) return
       const body = new FormData(form)
       body.delete('file')
       if (action) body.set('do', action)
