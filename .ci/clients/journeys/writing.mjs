@@ -240,6 +240,12 @@ export const journeys = {
       await ann.usable('status of 507')
       assert(!(await ann.api('GET', `/api/v1/accounts/${ann.api.id}/statuses`)).some((s) => s.content.includes('A lost square')), 'nothing was posted')
       assert.equal(await (await ann.composer()).inputValue(), 'A lost square')
+      await ann.press(t('compose.post'))
+      assert(await ann.page.evaluate(() => document.activeElement.value?.startsWith('remove')), 'the way out has the focus')
+      await ann.page.keyboard.press('Enter')
+      await ann.press(t('compose.post'))
+      await ann.see(t('done.posted'), ann.page)
+      assert.equal((await posted(ann, 'A lost square')).media_attachments.length, 0)
       await ann.page.unroute('**/api/v2/media')
     },
 

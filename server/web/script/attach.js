@@ -84,19 +84,18 @@ export function attach(form, template, changed) {
     box.append(bar, cancel)
     description(item).after(box)
     request.upload.addEventListener('progress', (event) => { if (event.lengthComputable) bar.value = event.loaded / event.total })
-    // ended tells, once the item has its id, whether the form can be sent with it: what waits goes on right after the listener.
+    // ended is when the item has its id, or says why not: what waits for it goes on right after this listener, before any other one.
     const ended = new Promise((resolve) => request.addEventListener('loadend', () => {
       running.delete(item)
       box.remove()
-      if (!item.isConnected) return resolve(true)
+      if (!item.isConnected) return resolve()
       const answer = parse(request.responseText)
-      const stored = request.status >= 200 && request.status < 300 && Boolean(answer?.id)
-      if (stored) {
+      if (request.status >= 200 && request.status < 300 && answer?.id) {
         show(item, answer)
         idOf(item).disabled = false
         changed()
       } else failed(item, file, answer?.error)
-      resolve(stored)
+      resolve()
     }))
     running.set(item, { request, ended })
     const body = new FormData()
@@ -105,8 +104,9 @@ export function attach(form, template, changed) {
     request.send(body)
   }
 
-  // failed says why a file was not uploaded. It is not sent with the form.
+  // failed says why a file was not uploaded. The form is not sent before it is removed.
   function failed(item, file, reason) {
+    item.dataset.failed = ''
     description(item).disabled = true
     const line = Object.assign(document.createElement('p'), { className: 'fault', textContent: `${texts.failed.replace('%s', file.name)} ${reason ?? ''}` })
     line.setAttribute('role', 'alert')
@@ -150,7 +150,13 @@ export function attach(form, template, changed) {
   return {
     add,
     uploading: () => running.size > 0,
-    done: async () => (await Promise.all([...running.values()].map(({ ended }) => ended))).every(Boolean), // false: one was not stored
+    // done waits until all files are stored. It returns false, at the first one that is not, if the form cannot be sent with all of them.
+    done: async () => {
+      await Promise.all([...running.values()].map(({ ended }) => ended))
+      const lost = items().find((item) => item.dataset.failed !== undefined)
+      lost?.querySelector('[value^=remove]').focus()
+      return !lost
+    },
     firstUndescribed: () => items().map(description).find((field) => !field.disabled && !field.value.trim()),
     list: () => items().filter((item) => idOf(item).value).map((item) => ({
       id: idOf(item).value, description: description(item).value, preview_url: item.querySelector('img')?.src ?? '', type: item.querySelector('.kind')?.textContent ?? 'image',
