@@ -25,13 +25,14 @@ import (
 // BackupOptions are the contents and the destination of a backup.
 type BackupOptions struct {
 	DataDir  string
-	Settings string // the settings file; "": none
-	File     string // must not exist
-	NoMedia  bool   // exclude uploads
-	Version  string // of this program
+	Settings string       // the settings file; "": none
+	File     string       // must not exist; with Place the name of the backup there
+	Place    *BackupPlace // nil: File is a path
+	NoMedia  bool         // exclude uploads
+	Version  string       // of this program
 	Progress Progress
 
-	// Reserve makes room for a number of bytes on the disk of File; nil: there is no limit.
+	// Reserve makes room for a number of bytes on the disk of File, or of the data directory; nil: there is no limit.
 	Reserve func(ctx context.Context, bytes int64) (release func(), err error)
 }
 
@@ -57,23 +58,20 @@ func Backup(ctx context.Context, o BackupOptions) (*Manifest, *Verification, err
 	if _, err := os.Stat(filepath.Join(o.DataDir, store.File)); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, NoDatabase(o.DataDir)
 	}
-	if _, err := os.Lstat(o.File); err == nil {
-		return nil, nil, fmt.Errorf("%s already exists", o.File)
-	}
-	work, err := newWorkFolder(filepath.Dir(o.File), backupWork)
+	work, err := o.workFolder()
 	if err != nil {
 		return nil, nil, fmt.Errorf("backup: %w", err)
 	}
 	defer work.remove()
-	total, err := o.estimateSize(ctx)
+	total, room, err := o.estimateSize(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := checkFreeSpace(work.dir, total); err != nil {
+	if err := checkFreeSpace(work.dir, room); err != nil {
 		return nil, nil, err
 	}
 	if o.Reserve != nil {
-		release, err := o.Reserve(ctx, total)
+		release, err := o.Reserve(ctx, room)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -87,19 +85,37 @@ func Backup(ctx context.Context, o BackupOptions) (*Manifest, *Verification, err
 	return m, b.found, nil
 }
 
-// estimateSize returns about how many bytes are processed: the database twice, the rest once.
-func (o *BackupOptions) estimateSize(ctx context.Context) (int64, error) {
-	var total int64
+// workFolder makes the folder for unfinished files: beside the backup, or in the data directory for one that goes to a place.
+func (o *BackupOptions) workFolder() (*workFolder, error) {
+	if o.Place == nil {
+		if _, err := os.Lstat(o.File); err == nil {
+			return nil, fmt.Errorf("%s already exists", o.File)
+		}
+		return newWorkFolder(filepath.Dir(o.File), backupWork)
+	}
+	dir := filepath.Join(o.DataDir, backupsDir)
+	if err := disk.MakeFolder(dir); err != nil {
+		return nil, err
+	}
+	return newWorkFolder(dir, backupWork)
+}
+
+// estimateSize returns about how many bytes are processed, the database twice and the rest once, and how many of them need room on the disk.
+func (o *BackupOptions) estimateSize(ctx context.Context) (total, room int64, err error) {
 	for _, name := range []string{store.File, store.File + "-wal"} {
 		if info, err := os.Stat(filepath.Join(o.DataDir, name)); err == nil {
 			total += 2 * info.Size()
 		}
 	}
-	err := o.walkFiles(ctx, func(_, _ string, info fs.FileInfo) error {
+	room = total / 2
+	err = o.walkFiles(ctx, func(_, _ string, info fs.FileInfo) error {
 		total += info.Size()
 		return nil
 	})
-	return total, err
+	if o.Place == nil {
+		room = total
+	}
+	return total, room, err
 }
 
 // walkFiles calls fn for the files of backupDirs, with the name in the backup and the path.
@@ -173,20 +189,26 @@ func (b *backup) run() (*Manifest, error) {
 		b.meter.done += info.Size()
 	}
 	m := &Manifest{Format: manifestFormat, Version: b.Version, CreatedAt: time.Now().UTC().Truncate(time.Second), Schema: schema, Media: !b.NoMedia}
+	archive := func(out io.Writer) error {
+		b.tar = tar.NewWriter(out)
+		if err := b.write(m, db); err != nil {
+			return err
+		}
+		if err := b.verify(db, m.CreatedAt); err != nil {
+			return err
+		}
+		return b.tar.Close()
+	}
+	if b.Place != nil {
+		return m, b.Place.Put(b.ctx, b.File, archive)
+	}
 	unfinished := b.work.path("backup.tar")
 	out, err := disk.OpenFile(unfinished, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	defer out.Close()
-	b.tar = tar.NewWriter(out)
-	if err := b.write(m, db); err != nil {
-		return nil, err
-	}
-	if err := b.verify(db, m.CreatedAt); err != nil {
-		return nil, err
-	}
-	if err := b.tar.Close(); err != nil {
+	if err := archive(out); err != nil {
 		return nil, err
 	}
 	if err := out.Sync(); err != nil {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -26,11 +25,11 @@ func neededFiles() []string {
 // isCutOff returns true for the error of an archive that ends too early.
 func isCutOff(err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) }
 
-// cutBackup returns the error of a backup that ends too early. It names all that the backup always has and this one does not.
-func cutBackup(file string) error {
-	missing, err := missingFiles(file)
+// cutError returns the error of a backup that ends too early. It names all that a backup always has and this one does not.
+func (s *BackupSource) cutError() error {
+	missing, err := s.missingFiles()
 	if err != nil {
-		return invalidBackup(file, err)
+		return invalidBackup(s.Name, err)
 	}
 	ways := "use another backup"
 	if !slices.ContainsFunc(missing, func(name string) bool { return name != manifestFile }) {
@@ -39,12 +38,12 @@ func cutBackup(file string) error {
 	if len(missing) == 0 {
 		missing = []string{"the end"}
 	}
-	return fmt.Errorf("%s is not a complete backup: it ends too early, and lacks %s and what else was behind its end: %s", file, strings.Join(missing, ", "), ways)
+	return fmt.Errorf("%s is not a complete backup: it ends too early, and lacks %s and what else was behind its end: %s", s.Name, strings.Join(missing, ", "), ways)
 }
 
 // missingFiles returns which of neededFiles are not in a backup, or not whole.
-func missingFiles(file string) ([]string, error) {
-	f, err := os.Open(file)
+func (s *BackupSource) missingFiles() ([]string, error) {
+	f, err := s.open()
 	if err != nil {
 		return nil, err
 	}

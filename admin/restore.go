@@ -17,12 +17,14 @@ import (
 
 	"svc/internal/control"
 	"svc/internal/disk"
+	"svc/internal/objects"
 	"svc/store"
 )
 
 // RestoreOptions are the source and the destination of a restore.
 type RestoreOptions struct {
 	File     string
+	Source   *BackupSource // instead of File
 	DataDir  string
 	Force    bool // move existing data aside
 	Damaged  bool // leave out damaged and missing files, other than database and keys
@@ -58,9 +60,9 @@ func CheckRestoreFinished(dataDir string) error {
 	return nil
 }
 
-// BackupSettings returns the settings file in a backup, nil if there is none.
-func BackupSettings(file string) ([]byte, error) {
-	f, err := os.Open(file)
+// Settings returns the settings file in a backup, nil if there is none.
+func (s *BackupSource) Settings() ([]byte, error) {
+	f, err := s.open()
 	if err != nil {
 		return nil, fmt.Errorf("restore: %w", err)
 	}
@@ -68,10 +70,10 @@ func BackupSettings(file string) ([]byte, error) {
 	r := tar.NewReader(f)
 	head, err := r.Next()
 	if isCutOff(err) {
-		return nil, cutBackup(file)
+		return nil, s.cutError()
 	}
 	if err != nil {
-		return nil, invalidBackup(file, err)
+		return nil, invalidBackup(s.Name, err)
 	}
 	if head.Name != settingsFile {
 		return nil, nil
@@ -79,7 +81,7 @@ func BackupSettings(file string) ([]byte, error) {
 	const maxSettings = 1 << 20
 	text, err := io.ReadAll(io.LimitReader(r, maxSettings))
 	if isCutOff(err) {
-		return nil, cutBackup(file)
+		return nil, s.cutError()
 	}
 	return text, err
 }
@@ -87,10 +89,15 @@ func BackupSettings(file string) ([]byte, error) {
 // Restore restores a backup into a data directory that no server uses. It first unpacks the whole backup beside the data and verifies the
 // hash of each file and the database. Until then the data are unchanged.
 func Restore(ctx context.Context, o RestoreOptions) (*Restored, error) {
-	info, err := os.Stat(o.File)
-	if err != nil {
-		return nil, fmt.Errorf("restore: %w", err)
+	if o.Source == nil {
+		source, err := OpenBackup(ctx, o.File, time.Time{}, objects.Options{})
+		if err != nil {
+			return nil, fmt.Errorf("restore: %w", err)
+		}
+		defer source.Close()
+		o.Source = source
 	}
+	o.File = o.Source.Name
 	if err := disk.MakeFolder(o.DataDir); err != nil {
 		return nil, fmt.Errorf("restore: %w", err)
 	}
@@ -108,7 +115,7 @@ func Restore(ctx context.Context, o RestoreOptions) (*Restored, error) {
 			return nil, err
 		}
 	}
-	if err := checkFreeSpace(o.DataDir, info.Size()); err != nil {
+	if err := checkFreeSpace(o.DataDir, o.Source.Size); err != nil {
 		return nil, err
 	}
 	unpacked := filepath.Join(o.DataDir, unpackingDir)
@@ -119,7 +126,7 @@ func Restore(ctx context.Context, o RestoreOptions) (*Restored, error) {
 		return nil, fmt.Errorf("restore: %w", err)
 	}
 	defer disk.RemoveAll(unpacked)
-	r := &restore{RestoreOptions: o, ctx: ctx, dir: unpacked, meter: &progressWriter{total: 2 * info.Size(), report: o.Progress}}
+	r := &restore{RestoreOptions: o, ctx: ctx, dir: unpacked, meter: &progressWriter{total: 2 * o.Source.Size, report: o.Progress}}
 	restored, err := r.unpack()
 	if err != nil {
 		return nil, fmt.Errorf("restore: %w", err)
@@ -171,7 +178,7 @@ func (r *restore) unpack() (*Restored, error) {
 	defer root.Close()
 	files, err := r.extract(root)
 	if isCutOff(err) {
-		return nil, cutBackup(r.File)
+		return nil, r.Source.cutError()
 	}
 	if err != nil {
 		return nil, err
@@ -179,7 +186,7 @@ func (r *restore) unpack() (*Restored, error) {
 	if r.Damaged {
 		for _, name := range neededFiles() {
 			if _, err := root.Stat(name); errors.Is(err, fs.ErrNotExist) && name != manifestFile {
-				return nil, cutBackup(r.File)
+				return nil, r.Source.cutError()
 			}
 		}
 	}
@@ -204,7 +211,7 @@ func (r *restore) unpack() (*Restored, error) {
 
 // extract writes the files of the archive and returns their number, without the manifest.
 func (r *restore) extract(root *disk.Root) (files int, err error) {
-	in, err := os.Open(r.File)
+	in, err := r.Source.open()
 	if err != nil {
 		return 0, err
 	}
@@ -263,7 +270,7 @@ func (r *restore) verify(root *disk.Root, files int) (*Manifest, error) {
 		return &Manifest{Format: manifestFormat, Media: true}, nil
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, cutBackup(r.File)
+		return nil, r.Source.cutError()
 	}
 	if err != nil {
 		return nil, err

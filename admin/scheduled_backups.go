@@ -5,12 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
-	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -48,30 +45,6 @@ func BackupName(at time.Time, auto bool) string {
 		prefix = autoBackupPrefix
 	}
 	return prefix + at.UTC().Format(backupTime) + backupSuffix
-}
-
-// KeepBackups removes all but the newest n automatic backups in a folder, and returns the names of the removed ones.
-func KeepBackups(dir string, n int) (removed []string, err error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, fmt.Errorf("old backups: %w", err)
-	}
-	var names []string
-	for _, e := range entries {
-		text, isAuto := strings.CutPrefix(e.Name(), autoBackupPrefix)
-		text, isTar := strings.CutSuffix(text, backupSuffix)
-		if _, err := time.Parse(backupTime, text); isAuto && isTar && err == nil && e.Type().IsRegular() {
-			names = append(names, e.Name())
-		}
-	}
-	slices.Sort(names)
-	for _, name := range names[:max(0, len(names)-n)] {
-		if err := disk.Remove(filepath.Join(dir, name)); err != nil {
-			return removed, fmt.Errorf("old backups: %w", err)
-		}
-		removed = append(removed, name)
-	}
-	return removed, nil
 }
 
 // ScheduleBackups queues a backup whenever one is due, until ctx ends. settingsFile is the file of the settings, "" if there is none. At first
@@ -184,35 +157,45 @@ func explainReadOnly(err error, dir string) error {
 	return fmt.Errorf("%w (the file system is read-only for the server: if systemd runs it, add ReadWritePaths=%s to its unit)", err, dir)
 }
 
-// makeBackup makes a backup and then removes the oldest ones. It fills in the state of a complete one.
+// makeBackup makes a backup, reads it again, and then removes the ones that are not kept. It fills in the state of a complete one.
 func (s *Service) makeBackup(ctx context.Context, c *config.Config, settingsFile string, state *store.ServerBackups) error {
-	dir := BackupDir(c)
-	if err := disk.MakeFolder(dir); err != nil {
-		return fmt.Errorf("backup: %w", err)
-	}
-	o := BackupOptions{
-		DataDir: c.Data.Dir, Settings: settingsFile, File: filepath.Join(dir, BackupName(s.db.Now(), true)), Version: s.storage.Version,
-	}
-	inside, err := IsInside(dir, c.Data.Dir)
-	if err != nil {
-		return err
-	}
-	if inside {
-		o.Reserve = s.reserveBackup
+	o := BackupOptions{DataDir: c.Data.Dir, Settings: settingsFile, File: BackupName(s.db.Now(), true), Version: s.storage.Version}
+	keep := func() ([]string, error) { return KeepBackups(BackupDir(c), KeepOf(c)) }
+	where := filepath.Join(BackupDir(c), o.File)
+	if c.Backup.Place != "" {
+		place, _, err := OpenBackupPlace(ctx, c.Backup.Place, c.PlaceOptions())
+		if err != nil {
+			return fmt.Errorf("backup: %w", err)
+		}
+		defer place.Close()
+		o.Place, o.Reserve, where = place, s.reserveBackup, place.nameOf(o.File)
+		keep = func() ([]string, error) { return place.Keep(ctx, KeepOf(c)) }
+		if err := place.Sweep(ctx); err != nil {
+			s.log.Warn("what interrupted backups have left could not be removed", "place", place.String(), "err", err)
+		}
+	} else {
+		if err := disk.MakeFolder(BackupDir(c)); err != nil {
+			return fmt.Errorf("backup: %w", err)
+		}
+		o.File = where
+		inside, err := IsInside(BackupDir(c), c.Data.Dir)
+		if err != nil {
+			return err
+		}
+		if inside {
+			o.Reserve = s.reserveBackup
+		}
 	}
 	started := time.Now()
-	_, found, err := backUpSlowly(ctx, o)
+	made, err := backUpSlowly(ctx, o, where, c)
 	if err != nil {
 		return err
 	}
 	now := store.At(s.db.Now())
-	state.SucceededAt, state.File, state.Damaged = &now, o.File, found.Left
+	state.SucceededAt, state.File, state.Damaged, state.Bytes = &now, where, made.damaged, made.bytes
 	state.Duration = time.Since(started).Milliseconds()
-	if info, err := os.Stat(o.File); err == nil {
-		state.Bytes = info.Size()
-	}
-	s.log.Info("made a backup", "file", o.File, "bytes", state.Bytes, "duration", time.Since(started).Round(time.Millisecond))
-	removed, err := KeepBackups(dir, c.Backup.Keep)
+	s.log.Info("made a backup", "file", where, "bytes", state.Bytes, "duration", time.Since(started).Round(time.Millisecond))
+	removed, err := keep()
 	if len(removed) > 0 {
 		s.log.Info("removed old backups", "files", removed)
 	}
@@ -220,8 +203,14 @@ func (s *Service) makeBackup(ctx context.Context, c *config.Config, settingsFile
 	return err
 }
 
-// backUpSlowly makes a backup in a thread of low priority, so that requests do not wait for it.
-func backUpSlowly(ctx context.Context, o BackupOptions) (m *Manifest, found *Verification, err error) {
+// madeBackup is a complete backup.
+type madeBackup struct {
+	bytes   int64
+	damaged int // uploads that are damaged or missing
+}
+
+// backUpSlowly makes a backup in a thread of low priority, so that requests do not wait for it. where is its path or location.
+func backUpSlowly(ctx context.Context, o BackupOptions, where string, c *config.Config) (made madeBackup, err error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -232,10 +221,37 @@ func backUpSlowly(ctx context.Context, o BackupOptions) (m *Manifest, found *Ver
 		}()
 		runtime.LockOSThread() // for ever: the thread ends with the goroutine, and its priority with it
 		lowerPriority()
-		m, found, err = Backup(ctx, o)
+		var found *Verification
+		if _, found, err = Backup(ctx, o); err != nil {
+			return
+		}
+		made.damaged = found.Left
+		made.bytes, err = readAgain(ctx, where, c)
 	}()
 	<-done
-	return m, found, err
+	return made, err
+}
+
+// readAgain reads a new backup again, unless the settings say otherwise, and returns its size. Damage to uploads was there before, and is no error.
+func readAgain(ctx context.Context, where string, c *config.Config) (int64, error) {
+	source, err := OpenBackup(ctx, where, time.Time{}, c.PlaceOptions())
+	if err != nil {
+		return 0, fmt.Errorf("the new backup: %w", err)
+	}
+	defer source.Close()
+	if !c.Backup.Verify {
+		return source.Size, nil
+	}
+	found, err := VerifySource(ctx, source, []string{filepath.Join(c.Data.Dir, backupsDir)}, nil)
+	if err != nil {
+		return 0, fmt.Errorf("the new backup: %w", err)
+	}
+	for _, f := range found.Findings {
+		if f.Part == PartBackup || f.Part == PartDatabase || f.Part == PartKeys {
+			return 0, fmt.Errorf("the new backup %s is not what was written: %s %s: %s", where, f.What, f.Kind, f.Detail)
+		}
+	}
+	return source.Size, nil
 }
 
 // reserveBackup makes room for a backup in the data directory.

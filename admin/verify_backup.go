@@ -13,36 +13,46 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"svc/internal/config"
 	"svc/internal/disk"
+	"svc/internal/objects"
 	"svc/store"
 )
 
 // VerifyBackup checks a backup: each file against the manifest, the database, keys and counters, and each upload. It unpacks only the database
 // and the keys, into a temporary folder beside the backup, or in the first of dirs where that is possible.
 func VerifyBackup(ctx context.Context, file string, dirs []string, progress StepProgress) (*Verification, error) {
-	in, err := os.Open(file)
+	source, err := OpenBackup(ctx, file, time.Time{}, objects.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("verify: %w", err)
+	}
+	defer source.Close()
+	return VerifySource(ctx, source, dirs, progress)
+}
+
+// VerifySource is VerifyBackup of a backup that is open. dirs are needed for one at a place.
+func VerifySource(ctx context.Context, source *BackupSource, dirs []string, progress StepProgress) (*Verification, error) {
+	in, err := source.open()
 	if err != nil {
 		return nil, fmt.Errorf("verify: %w", err)
 	}
 	defer in.Close()
-	info, err := in.Stat()
-	if err != nil {
-		return nil, fmt.Errorf("verify: %w", err)
+	if dir := source.folder(); dir != "" {
+		dirs = append([]string{dir}, dirs...)
+	} else {
+		dirs = append(dirs, ".")
 	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("verify: %s is not a file", file)
-	}
-	work, err := verifyFolder(file, dirs)
+	work, err := verifyFolder(dirs)
 	if err != nil {
 		return nil, fmt.Errorf("verify: %w", err)
 	}
 	defer work.remove()
 	b := &packed{
-		verifier: &verifier{Verification: NewVerification(), ctx: ctx, progress: progress}, file: file, work: work,
+		verifier: &verifier{Verification: NewVerification(), ctx: ctx, progress: progress}, file: source.Name, work: work,
 		others: make(map[string]packedSum),
-		meter:  &progressWriter{total: info.Size(), report: func(done, all int64) { progress.report(PartBackup, done, all) }},
+		meter:  &progressWriter{total: source.Size, report: func(done, all int64) { progress.report(PartBackup, done, all) }},
 	}
 	if err := b.read(in); err != nil {
 		return nil, fmt.Errorf("verify: %w", err)
@@ -60,10 +70,10 @@ const (
 	maxSmallFiles = 100
 )
 
-// verifyFolder makes a work folder beside the backup, else in one of dirs. It is not that of the system, which may be in memory.
-func verifyFolder(file string, dirs []string) (*workFolder, error) {
+// verifyFolder makes a work folder in one of dirs. It is not that of the system, which may be in memory.
+func verifyFolder(dirs []string) (*workFolder, error) {
 	var errList []error
-	for _, dir := range append([]string{filepath.Dir(file)}, dirs...) {
+	for _, dir := range dirs {
 		work, err := newWorkFolder(dir, verifyWork)
 		if err == nil {
 			return work, nil
@@ -102,6 +112,8 @@ func (b *packed) read(in io.Reader) error {
 			return nil
 		case b.ctx.Err() != nil:
 			return b.ctx.Err()
+		case errors.Is(err, objects.ErrUnreachable):
+			return err
 		case err != nil:
 			b.add(PartBackup, Damaged, b.file, "it ends too early, or is no backup: %v", err)
 			return nil

@@ -28,9 +28,12 @@ const (
 // Backup writes a backup. If its file is in the data directory, it is refused if it would exceed storage.limit or storage.min_free. A
 // running server deletes copies of remote media to make room.
 func Backup(ctx context.Context, c *config.Config, o admin.BackupOptions) (*admin.Manifest, *admin.Verification, error) {
-	inside, err := admin.IsInside(filepath.Dir(o.File), c.Data.Dir)
-	if err != nil {
-		return nil, nil, err
+	inside := o.Place != nil // then the copy of the database is there
+	if !inside {
+		var err error
+		if inside, err = admin.IsInside(filepath.Dir(o.File), c.Data.Dir); err != nil {
+			return nil, nil, err
+		}
 	}
 	if inside && (c.Storage.Limit > 0 || c.Storage.MinFree > 0) {
 		o.Reserve = func(ctx context.Context, bytes int64) (release func(), err error) { return reserveRoom(ctx, c, bytes) }

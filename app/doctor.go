@@ -48,7 +48,7 @@ func Examine(ctx context.Context, c *config.Config, o Options, args DoctorOption
 		Sign: func(context.Context, *http.Request, []byte) error {
 			return errors.New("the data directory cannot be opened")
 		},
-		Backups: func(context.Context) (*doctor.Backups, error) { return backups(c) },
+		Backups: func(ctx context.Context) (*doctor.Backups, error) { return backups(ctx, c) },
 	}
 	if errors.Is(err, store.ErrNewerDatabase) || errors.Is(err, store.ErrOtherSchema) {
 		without.Unusable = err
@@ -80,9 +80,12 @@ func (s *Server) whyUnwritable() error {
 	return nil
 }
 
-// newestBackup returns the path of the newest backup in the folder of backups, "" if there is none.
+// newestBackup returns the path of the newest backup in the folder of backups, "" if there is none. Of a place it returns what names it on a command line.
 func newestBackup(c *config.Config) string {
-	b, err := backups(c)
+	if c.Backup.Place != "" {
+		return "--from '" + c.Backup.Place + "'"
+	}
+	b, err := backups(context.Background(), c)
 	if err != nil || b.File == "" {
 		return ""
 	}
@@ -130,7 +133,7 @@ func (s *Server) parked(ctx context.Context) (*doctor.Parked, error) {
 
 // backups returns the backups in the folder of the server, and the problem of the scheduled ones.
 func (s *Server) backups(ctx context.Context) (*doctor.Backups, error) {
-	b, err := backups(s.Live.Load())
+	b, err := backups(ctx, s.Live.Load())
 	if err != nil {
 		return nil, err
 	}
@@ -141,8 +144,11 @@ func (s *Server) backups(ctx context.Context) (*doctor.Backups, error) {
 	return b, err
 }
 
-// backups returns the backups in the folder of the server.
-func backups(c *config.Config) (*doctor.Backups, error) {
+// backups returns the backups of the server in their folder or at their place.
+func backups(ctx context.Context, c *config.Config) (*doctor.Backups, error) {
+	if c.Backup.Place != "" {
+		return placedBackups(ctx, c)
+	}
 	b := &doctor.Backups{Dir: admin.BackupDir(c)}
 	entries, err := os.ReadDir(b.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -156,6 +162,21 @@ func backups(c *config.Config) (*doctor.Backups, error) {
 		if b.Count++; info.ModTime().After(b.Newest) {
 			b.Newest, b.File = info.ModTime(), e.Name()
 		}
+	}
+	return b, err
+}
+
+func placedBackups(ctx context.Context, c *config.Config) (*doctor.Backups, error) {
+	place, _, err := admin.OpenBackupPlace(ctx, c.Backup.Place, c.PlaceOptions())
+	if err != nil {
+		return nil, err
+	}
+	defer place.Close()
+	list, err := place.List(ctx)
+	b := &doctor.Backups{Dir: place.String(), Count: len(list)}
+	if len(list) > 0 {
+		newest := list[len(list)-1]
+		b.File, b.Newest = newest.Name, newest.Time
 	}
 	return b, err
 }

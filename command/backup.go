@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -26,17 +27,18 @@ func (a *cli) backupCommand() *cobra.Command {
 		Long: `Write the database, keys, settings, emoji, static files and uploads to one tar file. The server may run meanwhile; the
 file has the state at the start of the backup.
 
-FILE may be a directory. The default is backup.dir, else backups/ in the data directory. Keep a copy on another machine. The file contains all
-secrets of the server: keep it private.
+FILE may be a directory, or the location of a bucket of S3 or a folder of an SFTP server; the settings s3 and sftp have the credentials. The default
+is backup.place, else backup.dir, else backups/ in the data directory. Keep a copy on another machine. The file contains all secrets of the server:
+keep it private.
 
 A backup in the data directory is refused if it would exceed storage.limit or storage.min_free.
 
 With --every no backup is made now: the command changes the settings backup.schedule, backup.keep and backup.dir, and the running server
 makes a backup every DURATION, in a folder. --every 0s ends that. With --keep alone, for timers, the command makes a backup and then removes
-all but the newest N that were made so; those without --keep stay.
+all but the newest N that were made so, and those that backup.keep_daily, keep_weekly and keep_monthly keep; those without --keep stay.
 
 The exit code is 3 if uploads in the backup are damaged or missing; the backup is complete in all other respects.`,
-		Example: "  svc backup\n  svc backup /mnt/usb/\n  svc backup --no-media small.tar\n  svc backup --every 24h --keep 7 /mnt/backup",
+		Example: "  svc backup\n  svc backup /mnt/usb/\n  svc backup sftp://svc@backup.example.org/~/svc\n  svc backup --no-media small.tar\n  svc backup --every 24h --keep 7 /mnt/backup",
 		Args:    optionalArg("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, settings, err := app.LoadSettings(a.configFile)
@@ -70,6 +72,15 @@ The exit code is 3 if uploads in the backup are damaged or missing; the backup i
 // backup makes a backup, and removes all but the newest keep automatic ones beside it; 0: none.
 func (a *cli) backup(ctx context.Context, c *config.Config, args []string, keep int, o admin.BackupOptions) (err error) {
 	o.DataDir, o.Version = c.Data.Dir, app.Version
+	where := ""
+	if len(args) > 0 {
+		where = args[0]
+	} else {
+		where = c.Backup.Place
+	}
+	if admin.IsPlace(where) {
+		return a.backUpTo(ctx, c, where, keep, o)
+	}
 	if o.File, err = backupFile(c, args, keep > 0); err != nil {
 		return err
 	}
@@ -82,11 +93,50 @@ func (a *cli) backup(ctx context.Context, c *config.Config, args []string, keep 
 	}
 	fmt.Fprintf(a.out, "Wrote %s (%s).\n", o.File, m.CreatedAt.Format(time.RFC3339))
 	if keep > 0 {
-		removed, err := admin.KeepBackups(filepath.Dir(o.File), keep)
-		for _, name := range removed {
-			fmt.Fprintf(a.out, "Removed the old backup %s.\n", name)
+		removed, err := admin.KeepBackups(filepath.Dir(o.File), keepOf(c, keep))
+		if err := a.printRemoved(removed, err); err != nil {
+			return err
 		}
-		if err != nil {
+	}
+	return a.printDamage(found)
+}
+
+// keepOf returns which backups are kept: the newest ones, and what the settings say in addition.
+func keepOf(c *config.Config, newest int) admin.Keep {
+	k := admin.KeepOf(c)
+	k.Newest = newest
+	return k
+}
+
+func (a *cli) printRemoved(removed []string, err error) error {
+	for _, name := range removed {
+		fmt.Fprintf(a.out, "Removed the old backup %s.\n", name)
+	}
+	return err
+}
+
+// backUpTo is backup to a place.
+func (a *cli) backUpTo(ctx context.Context, c *config.Config, where string, keep int, o admin.BackupOptions) error {
+	place, name, err := admin.OpenBackupPlace(ctx, where, c.PlaceOptions())
+	if err != nil {
+		return fmt.Errorf("backup: %w", err)
+	}
+	defer place.Close()
+	if name != "" && keep > 0 {
+		return usage("with --keep, name a place, not a backup: %s", where)
+	}
+	o.Place, o.File = place, cmp.Or(name, admin.BackupName(time.Now(), keep > 0))
+	report, end := a.progress("backup")
+	o.Progress = report
+	m, found, err := app.Backup(ctx, c, o)
+	end()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.out, "Wrote %s to %s (%s).\n", o.File, place, m.CreatedAt.Format(time.RFC3339))
+	if keep > 0 {
+		removed, err := place.Keep(ctx, keepOf(c, keep))
+		if err := a.printRemoved(removed, err); err != nil {
 			return err
 		}
 	}
@@ -129,6 +179,9 @@ func (a *cli) scheduleBackups(cmd *cobra.Command, c *config.Config, every string
 	settings := []admin.NamedSetting{{Group: "backup", Key: "schedule", Value: every}}
 	if cmd.Flags().Changed("keep") {
 		settings = append(settings, admin.NamedSetting{Group: "backup", Key: "keep", Value: int64(keep)})
+	}
+	if len(args) > 0 && admin.IsPlace(args[0]) {
+		return fmt.Errorf("a place is set in the settings file only: write place = %q under [backup] there", args[0])
 	}
 	if len(args) > 0 {
 		dir, err := filepath.Abs(args[0])

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,10 +19,10 @@ import (
 )
 
 func (a *cli) restoreCommand() *cobra.Command {
-	var dataDir string
+	var dataDir, from, at string
 	var force, damaged bool
 	cmd := &cobra.Command{
-		Use:   "restore FILE",
+		Use:   "restore [FILE]",
 		Short: "Restore a backup",
 		Long: `Restore a backup. Every file in it is verified before anything is changed. No server may run on the data directory, and the
 directory must not contain data; with --force, existing data are moved to a subdirectory of it.
@@ -29,12 +30,20 @@ directory must not contain data; with --force, existing data are moved to a subd
 The data directory is the one of --data-dir, else of the settings file, else of the settings in the backup. An existing
 settings file is kept; if the settings in the backup differ, they are written next to it.
 
+FILE may be the location of a backup in a bucket of S3 or on an SFTP server. With --from, the newest backup in a folder or at a place is restored; with
+--at, the newest one that is not younger.
+
 A damaged or incomplete backup is refused. With --damaged, damaged files are left out, as long as database and keys are intact:
 for the case that there is no better backup. "svc verify FILE" shows the damage before.`,
-		Example: "  svc restore /mnt/usb/svc-20260102T030405Z.tar\n  svc restore svc.tar --data-dir /var/lib/svc/data --config /var/lib/svc/config.toml",
-		Args:    oneArg("FILE"),
+		Example: "  svc restore /mnt/usb/svc-20260102T030405Z.tar\n  svc restore svc.tar --data-dir /var/lib/svc/data --config /var/lib/svc/config.toml\n  svc restore --from s3://bucket/svc --at 2030-01-02T03:00:00Z",
+		Args:    optionalArg("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, saved, err := a.restoredSettings(args[0])
+			source, err := a.backupSource(cmd.Context(), args, from, at)
+			if err != nil {
+				return err
+			}
+			defer source.Close()
+			c, saved, err := a.restoredSettings(source)
 			if err != nil {
 				return err
 			}
@@ -46,7 +55,7 @@ for the case that there is no better backup. "svc verify FILE" shows the damage 
 				moved = true
 			}
 			report, end := a.progress("restore")
-			r, err := admin.Restore(cmd.Context(), admin.RestoreOptions{File: args[0], DataDir: c.Data.Dir, Force: force, Damaged: damaged, Progress: report})
+			r, err := admin.Restore(cmd.Context(), admin.RestoreOptions{Source: source, DataDir: c.Data.Dir, Force: force, Damaged: damaged, Progress: report})
 			end()
 			if err != nil {
 				return err
@@ -56,6 +65,9 @@ for the case that there is no better backup. "svc verify FILE" shows the damage 
 				made = r.CreatedAt.Format(time.RFC3339)
 			}
 			fmt.Fprintf(a.out, "Restored the backup of %s to %s.\n", made, c.Data.Dir)
+			if from != "" {
+				fmt.Fprintf(a.out, "It was %s.\n", source.Name)
+			}
 			if r.PreviousDir != "" {
 				fmt.Fprintf(a.out, "The previous data are in %s.\n", r.PreviousDir)
 			}
@@ -70,14 +82,60 @@ for the case that there is no better backup. "svc verify FILE" shows the damage 
 		},
 	}
 	cmd.Flags().StringVar(&dataDir, "data-dir", "", "data `DIRECTORY`")
+	cmd.Flags().StringVar(&from, "from", "", "restore the newest backup in this folder or at this `PLACE`")
+	cmd.Flags().StringVar(&at, "at", "", "with --from: the newest one that was made at this `TIME` or before")
 	cmd.Flags().BoolVar(&force, "force", false, "move existing data to a subdirectory")
 	cmd.Flags().BoolVar(&damaged, "damaged", false, "leave out damaged and missing files")
 	return cmd
 }
 
+// backupSource opens the backup that is named, or chosen by --from and --at.
+func (a *cli) backupSource(ctx context.Context, args []string, from, at string) (*admin.BackupSource, error) {
+	var until time.Time
+	switch {
+	case len(args) == 0 && from == "":
+		return nil, usage("FILE is missing: name a backup, or with --from where backups are")
+	case len(args) > 0 && from != "":
+		return nil, usage("name a backup or --from, not both")
+	case at != "" && from == "":
+		return nil, usage("--at needs --from")
+	case at != "":
+		var err error
+		if until, err = parseTime(at); err != nil {
+			return nil, usage("--at: %v", err)
+		}
+	}
+	where := from
+	if len(args) > 0 {
+		where = args[0]
+	}
+	c, _, err := app.LoadSettings(a.configFile) // for credentials; a new machine has no settings
+	if err != nil {
+		c = config.Default()
+	}
+	source, err := admin.OpenBackup(ctx, where, until, c.PlaceOptions())
+	if err != nil {
+		return nil, fmt.Errorf("restore: %w", err)
+	}
+	return source, nil
+}
+
+// parseTime reads a time: in the form of RFC 3339, or a day or a minute by the clock of UTC. A day is meant with all its hours.
+func parseTime(text string) (time.Time, error) {
+	if day, err := time.Parse(time.DateOnly, text); err == nil {
+		return day.Add(24*time.Hour - time.Second), nil
+	}
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04"} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("%q is no time such as 2030-01-02 or 2030-01-02T03:04:00Z", text)
+}
+
 // restoredSettings returns the existing settings, else those in the backup, and the text of the latter. They name the data directory.
-func (a *cli) restoredSettings(file string) (c *config.Config, saved []byte, err error) {
-	if saved, err = admin.BackupSettings(file); err != nil {
+func (a *cli) restoredSettings(source *admin.BackupSource) (c *config.Config, saved []byte, err error) {
+	if saved, err = source.Settings(); err != nil {
 		return nil, nil, err
 	}
 	path, _ := app.SettingsFile(a.configFile)

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"svc/admin"
 	"svc/app"
+	"svc/internal/config"
 	"svc/social"
 )
 
@@ -81,7 +83,15 @@ func (a *cli) verify(ctx context.Context, args []string, fix bool) (*admin.Verif
 		if err == nil { // a backup can be checked on a machine without settings
 			dirs = append(dirs, c.Data.Dir)
 		}
-		return admin.VerifyBackup(ctx, args[0], dirs, s.report)
+		if err != nil {
+			c = config.Default()
+		}
+		source, err := admin.OpenBackup(ctx, args[0], time.Time{}, c.PlaceOptions())
+		if err != nil {
+			return nil, fmt.Errorf("verify: %w", err)
+		}
+		defer source.Close()
+		return admin.VerifySource(ctx, source, dirs, s.report)
 	}
 	if err != nil {
 		return nil, err

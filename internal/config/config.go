@@ -34,6 +34,8 @@ type Config struct {
 	MediaProxy MediaProxy
 	Storage    Storage
 	Backup     Backup
+	S3         S3
+	SFTP       SFTP
 	Doctor     Doctor
 	Updates    Updates
 	Emoji      Emoji
@@ -280,8 +282,22 @@ type Storage struct {
 // Backup configures the backups that the server makes itself.
 type Backup struct {
 	Schedule time.Duration // between two; 0: none
-	Keep     int
 	Dir      string // "": backups/ in the data directory
+	Place    string // a location of package objects, instead of Dir; "": none
+	Verify   bool   // each backup is read again
+
+	Keep                               int // the newest; and in addition
+	KeepDaily, KeepWeekly, KeepMonthly int // the newest of each of so many days, weeks, months
+}
+
+// S3 has the credentials for all buckets.
+type S3 struct {
+	AccessKey, SecretKey, SecretKeyFile string
+}
+
+// SFTP has the credentials for all SFTP servers.
+type SFTP struct {
+	KeyFile, PasswordFile, KnownHosts string
 }
 
 // Doctor configures the checks of svc doctor that the server makes by itself.

@@ -1,11 +1,13 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"path/filepath"
 	"time"
 
+	"svc/internal/objects"
 	"svc/internal/release"
 )
 
@@ -73,10 +75,62 @@ func (c *Config) backupSettings() section {
 			Suggestions: []any{"24h", "7d"}},
 		{Key: "keep", field: number(&c.Backup.Keep, 7, 1, 1000),
 			Description: "How many of these backups are kept. The oldest is removed after a new one is complete. Backups that svc backup has made by hand are not counted."},
+		{Key: "keep_daily", field: number(&c.Backup.KeepDaily, 0, 0, 1000),
+			Description: "Of how many days the newest backup is kept in addition, by the clock of UTC. Days without a backup are not counted."},
+		{Key: "keep_weekly", field: number(&c.Backup.KeepWeekly, 0, 0, 1000),
+			Description: "Of how many weeks the newest backup is kept in addition. Weeks begin on Monday."},
+		{Key: "keep_monthly", field: number(&c.Backup.KeepMonthly, 0, 0, 1000),
+			Description: "Of how many months the newest backup is kept in addition."},
 		{Key: "dir", field: text(&c.Backup.Dir, "", oneLine),
 			Description: "Where they are written. Empty: backups/ in the data directory, where they count for storage.limit.",
 			Suggestions: []any{"/mnt/backup"}},
+		{Key: "place", field: text(&c.Backup.Place, "", optional(place)), Restart: true,
+			Description: "A bucket of S3 or a folder of an SFTP server where they are written instead. The credentials are in s3 and sftp. A backup has all secrets of the server, and is not encrypted: nobody else may read the place.",
+			Suggestions: []any{"s3://bucket/svc?endpoint=https://s3.example.org", "sftp://svc@backup.example.org/~/svc"}},
+		{Key: "verify", field: boolean(&c.Backup.Verify, true),
+			Description: "Read each of these backups again when it is complete, and check all that is in it. From a place this transfers the whole backup."},
 	}}
+}
+
+// place is a location that is no folder of this machine.
+func place(s string) error {
+	l, err := objects.ParseLocation(s)
+	if err == nil && l.Kind == objects.Folder {
+		err = errors.New("must be s3://BUCKET/PREFIX or sftp://USER@HOST/PATH; a folder is backup.dir")
+	}
+	return err
+}
+
+func (c *Config) s3Settings() section {
+	return section{"s3", "Credentials for buckets of S3. Without them those of the environment are used: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the files that these names with _FILE name.", []Setting{
+		{Key: "access_key", field: text(&c.S3.AccessKey, "", oneLine), Restart: true,
+			Description: "Name of the key. It needs to list, read, write and delete objects of the bucket."},
+		{Key: "secret_key", field: text(&c.S3.SecretKey, "", oneLine), Secret: true, Restart: true,
+			Description: "The secret key itself."},
+		{Key: "secret_key_file", field: text(&c.S3.SecretKeyFile, "", oneLine), Restart: true,
+			Description: "File with the secret key, instead of secret_key.",
+			Suggestions: []any{"/etc/svc/s3-secret"}},
+	}}
+}
+
+func (c *Config) sftpSettings() section {
+	return section{"sftp", "Credentials for SFTP servers. Of a server whose host key is not known nothing is accepted: add ?fingerprint=SHA256:… to the location, or the key to known_hosts.", []Setting{
+		{Key: "key_file", field: text(&c.SFTP.KeyFile, "", oneLine), Restart: true,
+			Description: "File with the private key, as ssh-keygen writes it, without a passphrase.",
+			Suggestions: []any{"/etc/svc/backup-key"}},
+		{Key: "password_file", field: text(&c.SFTP.PasswordFile, "", oneLine), Restart: true,
+			Description: "File with the password, for servers that take no key."},
+		{Key: "known_hosts", field: text(&c.SFTP.KnownHosts, "", oneLine), Restart: true,
+			Description: "File with the host keys of servers, as OpenSSH writes it. Empty: .ssh/known_hosts in the home folder of the user that runs the server."},
+	}}
+}
+
+// PlaceOptions returns the credentials for places.
+func (c *Config) PlaceOptions() objects.Options {
+	return objects.Options{
+		AccessKey: c.S3.AccessKey, SecretKey: objects.Secret(c.S3.SecretKey), SecretKeyFile: c.S3.SecretKeyFile,
+		KeyFile: c.SFTP.KeyFile, PasswordFile: c.SFTP.PasswordFile, KnownHosts: c.SFTP.KnownHosts,
+	}
 }
 
 func (c *Config) updateSettings() section {

@@ -100,7 +100,7 @@ func TestShow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Mail.Password, c.Translation.APIKey, c.Doctor.Webhook = SecretMask, SecretMask, SecretMask
+	c.Mail.Password, c.Translation.APIKey, c.Doctor.Webhook, c.S3.SecretKey = SecretMask, SecretMask, SecretMask, SecretMask
 	if !reflect.DeepEqual(shown, c) {
 		t.Errorf("got %+v\nwant %+v", shown, c)
 	}
@@ -108,7 +108,7 @@ func TestShow(t *testing.T) {
 
 func TestPasswordIsSecret(t *testing.T) {
 	for _, s := range Settings() {
-		if looksSecret := strings.Contains(s.Key, "password") && s.Kind == Text; looksSecret && !s.Secret {
+		if looksSecret := (strings.Contains(s.Key, "password") || strings.Contains(s.Key, "secret")) && !strings.HasSuffix(s.Key, "_file") && s.Kind == Text; looksSecret && !s.Secret {
 			t.Errorf("%s is shown", s.Name())
 		}
 	}

@@ -167,11 +167,11 @@ func placeOf(s config.Setting) place {
 // would be dangerous to change remotely.
 func FileOnly(group, key string) bool {
 	switch group {
-	case "server", "server.tls", "data", "api", "cache", "metrics":
+	case "server", "server.tls", "data", "api", "cache", "metrics", "s3", "sftp":
 		return true
 	}
 	switch group + "." + key {
-	case "instance.configurable_from_database", "federation.allow_loopback", "log.format", "updates.url", "updates.public_key":
+	case "instance.configurable_from_database", "federation.allow_loopback", "log.format", "updates.url", "updates.public_key", "backup.place":
 		return true
 	}
 	return false

@@ -82,6 +82,38 @@ func TestWriteNew(t *testing.T) {
 	}
 }
 
+// TestNew checks that a link and a rename without replacing keep the file that is there.
+func TestNew(t *testing.T) {
+	dir := t.TempDir()
+	root, err := disk.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	for _, name := range []string{"a", "b"} {
+		if err := disk.ReplaceText(filepath.Join(dir, name), name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct {
+		name   string
+		change func(from, to string) error
+	}{{"linked", root.Link}, {"renamed", root.RenameNew}} {
+		if err := tt.change("a", "b"); !errors.Is(err, fs.ErrExist) {
+			t.Errorf("%s to a name that exists: %v", tt.name, err)
+		}
+		if b, err := root.ReadFile("b"); string(b) != "b" {
+			t.Errorf("%s: the file is %q, %v", tt.name, b, err)
+		}
+		if err := tt.change("a", tt.name); err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+	}
+	if got := names(t, dir); !slices.Equal(got, []string{"b", "linked", "renamed"}) {
+		t.Errorf("the folder has %q", got)
+	}
+}
+
 // TestIntercept checks which changes an interceptor sees, in order, and that a change that it refuses does not happen.
 func TestIntercept(t *testing.T) {
 	dir := t.TempDir()
@@ -128,6 +160,8 @@ func TestIntercept(t *testing.T) {
 		},
 		func() error { return root.Rename("x/y/f", "x/g") },
 		func() error { return root.Sync("x") },
+		func() error { return root.Link("x/g", "x/h") },
+		func() error { return root.RenameNew("x/h", "x/i") },
 		func() error { return disk.RemoveAll(filepath.Join(dir, "x")) },
 	}
 	for _, step := range steps {
@@ -135,7 +169,8 @@ func TestIntercept(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := []string{"mkdir /x/y", "sync /x", "sync ", "open /x/y/f", "write abc", "write d", "truncate", "sync", "rename /x/y/f /x/g", "sync /x", "remove /x"}
+	want := []string{"mkdir /x/y", "sync /x", "sync ", "open /x/y/f", "write abc", "write d", "truncate", "sync", "rename /x/y/f /x/g", "sync /x",
+		"link /x/g /x/h", "rename /x/h /x/i", "remove /x"}
 	if !slices.Equal(seen, want) {
 		t.Errorf("seen are\n%q, want\n%q", seen, want)
 	}

@@ -58,6 +58,17 @@ func (r *Root) Rename(from, to string) error {
 	return change(Change{Kind: Renamed, Path: r.path(from), To: r.path(to)}, func() error { return r.Root.Rename(from, to) })
 }
 
+// RenameNew is Rename, but fails with fs.ErrExist if there is a file of that name. The error is errors.ErrUnsupported if the file system cannot, or if
+// the system is not Linux.
+func (r *Root) RenameNew(from, to string) error {
+	return change(Change{Kind: Renamed, Path: r.path(from), To: r.path(to)}, func() error { return renameNew(r.Root, from, to) })
+}
+
+// Link gives a file a further name. It fails with fs.ErrExist if there is a file of that name.
+func (r *Root) Link(from, to string) error {
+	return change(Change{Kind: Linked, Path: r.path(from), To: r.path(to)}, func() error { return r.Root.Link(from, to) })
+}
+
 // Remove removes a file or an empty folder.
 func (r *Root) Remove(name string) error {
 	return change(Change{Kind: Removed, Path: r.path(name)}, func() error { return r.Root.Remove(name) })
