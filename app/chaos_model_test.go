@@ -75,6 +75,18 @@ func (m *chaosModel) acknowledged() int {
 	return m.counts["acknowledged"]
 }
 
+// hasCertain returns true if anything was acknowledged.
+func (m *chaosModel) hasCertain() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, values := range m.facts {
+		if len(values) == 1 {
+			return true
+		}
+	}
+	return false
+}
+
 // value returns a fact, "" if it is not certain.
 func (m *chaosModel) value(key string) string {
 	m.mu.Lock()

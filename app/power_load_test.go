@@ -257,7 +257,7 @@ func readDatabase(c *config.Config, fn func(*sql.DB) error) error {
 
 func checkPowerLoad(t *testing.T, r *powerRun, dir string, facts *chaosModel) (problems []string) {
 	c := powerConfig(t, dir, r.url)
-	if mark, err := os.Stat(filepath.Join(c.Data.Dir, "lock")); facts.acknowledged() > 0 && (err != nil || mark.Size() == 0) {
+	if mark, err := os.Stat(filepath.Join(c.Data.Dir, "lock")); facts.hasCertain() && (err != nil || mark.Size() == 0) {
 		problems = append(problems, "the next start does not know that this one has not ended")
 	}
 	err := withServer(t, c, func(s *app.Server) error {

@@ -26,8 +26,8 @@ func (s *s3Store) Put(ctx context.Context, name string, body io.Reader, size int
 	if err := checkName(name); err != nil {
 		return Object{}, failed("put", name, err)
 	}
-	if size > s3Part*s3MaxParts {
-		return Object{}, failed("put", name, fmt.Errorf("%w: an object has at most %d bytes", ErrSize, s3Part*s3MaxParts))
+	if size > int64(s3Part)*s3MaxParts {
+		return Object{}, failed("put", name, fmt.Errorf("%w: an object has at most %d bytes", ErrSize, int64(s3Part)*s3MaxParts))
 	}
 	body = newSized(ctx, body, size)
 	var object Object
@@ -159,7 +159,7 @@ func (s *s3Store) sendParts(ctx context.Context, key, id string, buffer []byte, 
 	for last := false; len(buffer) > 0; {
 		number := len(parts) + 1
 		if number > s3MaxParts {
-			return nil, 0, fmt.Errorf("%w: an object has at most %d bytes", ErrSize, s3Part*s3MaxParts)
+			return nil, 0, fmt.Errorf("%w: an object has at most %d bytes", ErrSize, int64(s3Part)*s3MaxParts)
 		}
 		query := url.Values{"partNumber": {strconv.Itoa(number)}, "uploadId": {id}}
 		etag, err := s.sendBytes(ctx, s3Request{method: http.MethodPut, key: key, query: query, body: buffer})
