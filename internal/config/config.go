@@ -282,9 +282,9 @@ type Storage struct {
 // Backup configures the backups that the server makes itself.
 type Backup struct {
 	Schedule time.Duration // between two; 0: none
-	Dir      string // "": backups/ in the data directory
-	Place    string // a location of package objects, instead of Dir; "": none
-	Verify   bool   // each backup is read again
+	Dir      string        // "": backups/ in the data directory
+	Place    string        // a location of package objects, instead of Dir; "": none
+	Verify   bool          // each backup is read again
 
 	Keep                               int // the newest; and in addition
 	KeepDaily, KeepWeekly, KeepMonthly int // the newest of each of so many days, weeks, months
