@@ -27,8 +27,8 @@ type BackupSource struct {
 // OpenBackup finds a backup: by the path of a file, or by the location of an object, or of a place, of which it takes the newest backup that was made not later
 // than at. The caller must Close it. at is zero if any is old enough.
 func OpenBackup(ctx context.Context, where string, at time.Time, o objects.Options) (*BackupSource, error) {
-	if !IsPlace(where) && at.IsZero() {
-		info, err := os.Stat(where)
+	if !IsPlace(where) {
+		info, err := os.Stat(where) // else opening the place would make the folder
 		if err != nil {
 			return nil, err
 		}

@@ -248,7 +248,7 @@ func readAgain(ctx context.Context, where string, c *config.Config) (int64, erro
 	}
 	for _, f := range found.Findings {
 		if f.Part == PartBackup || f.Part == PartDatabase || f.Part == PartKeys {
-			return 0, fmt.Errorf("the new backup %s is not what was written: %s %s: %s", where, f.What, f.Kind, f.Detail)
+			return 0, fmt.Errorf("the new backup %s differs from the data: %s %s: %s", where, f.What, f.Kind, f.Detail)
 		}
 	}
 	return source.Size, nil

@@ -15,7 +15,7 @@ type chaosModel struct {
 	mu     sync.Mutex
 	facts  map[string][]string
 	counts map[string]int
-	note   func(chaosNote) // nil: nothing is told what becomes known
+	note   func(chaosNote) // called for each fact that may change or has changed; nil: it is not
 }
 
 // chaosNote is that a fact may change, or has changed.

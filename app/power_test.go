@@ -38,11 +38,11 @@ type powerScenario struct {
 	name string
 	// run records what it does. The folder has the settings file and the data directory, "data".
 	run func(t *testing.T, r *powerRun)
-	// check returns what is wrong with a folder that a power failure has left. It may change the folder.
+	// check returns the problems of a folder that a power failure has left. It may change the folder.
 	check func(t *testing.T, r *powerRun, dir string, facts *chaosModel) []string
 }
 
-// powerRun is a record with what is known of it.
+// powerRun is a record with its facts.
 type powerRun struct {
 	scenario *powerScenario
 	rand     *rand.Rand
@@ -63,8 +63,8 @@ func (r *powerRun) record(t *testing.T) {
 // powerScenarios are chosen by the number of a cut. The first one has many moments.
 var powerScenarios = []*powerScenario{&powerLoad, &powerLoad, &powerSetup, &powerLoad, &powerRestore, &powerStart, &powerNewKeys, &powerLoad, &powerMigration, &powerLoad}
 
-// TestPowerCuts records what a server under load and its commands do with the disk. Then it cuts the power at random moments: what was not synchronised
-// is lost, in part or as a whole. After each cut the server starts, the verification finds nothing, everything acknowledged is there, nothing deleted is
+// TestPowerCuts records the changes that a server under load and its commands make to the disk. Then it cuts the power at random moments: changes that
+// were not synchronised are lost, in part or as a whole. After each cut the server starts, the verification finds nothing, everything acknowledged is there, nothing deleted is
 // back, and no file is served that no row names.
 func TestPowerCuts(t *testing.T) {
 	if testing.Short() {

@@ -13,7 +13,7 @@ import (
 	"svc/internal/disk"
 )
 
-// PowerCut replays a record of a disk, and makes what may be left of it when the power fails: what was synchronised, and of the rest anything. Of a
+// PowerCut replays a record of a disk, and makes the files that a power failure may leave: all synchronised changes, and any of the others. Of a
 // file that was not synchronised, any sectors of 512 bytes may be the old or the new ones; names may be missing although the files are there, or
 // the other way round. Renaming is one step.
 type PowerCut struct {
@@ -169,7 +169,7 @@ func (p *PowerCut) set(sets ...nameSet) error {
 }
 
 func (p *PowerCut) changeNames(c *disk.Change) error {
-	if _, ok := p.d.under(c.Path); !ok { // what comes from outside is not renamed into the folder
+	if _, ok := p.d.under(c.Path); !ok { // nothing is renamed into the folder from outside
 		return nil
 	}
 	switch c.Kind {
@@ -290,7 +290,7 @@ func written(content []byte, offset int64, data []byte) []byte {
 
 const sector = 512 // bytes that a disk writes as a whole
 
-// losses are how much of what is not on disk is lost.
+// Losses: how many of the changes that are not on disk are lost.
 const (
 	loseNothing = iota
 	loseAll
@@ -347,7 +347,7 @@ func (p *PowerCut) write(path string, n *node, changed map[*node]map[string]*nod
 	return nil
 }
 
-// left returns what is left of a file.
+// left returns the content that a file has after a loss.
 func (n *node) left(loss int, r *rand.Rand) []byte {
 	content := slices.Clone(n.content)
 	kept := func() bool { return loss == loseNothing || loss == loseSome && r.IntN(2) == 0 }

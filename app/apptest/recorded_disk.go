@@ -23,7 +23,7 @@ import (
 // would have left: see PowerCut.
 type RecordedDisk struct {
 	dir     string
-	initial []savedFile // folders before what is in them
+	initial []savedFile // folders before their files
 
 	mu      sync.Mutex // held during a change, so that the order is that on disk
 	entries []diskEntry
@@ -44,7 +44,7 @@ type savedFile struct {
 	Content []byte
 }
 
-// RecordDisk records the changes of a folder and all in it, until the test ends or Stop is called. What is there counts as being on disk. One folder
+// RecordDisk records the changes of a folder and all in it, until the test ends or Stop is called. Files that are there count as being on disk. One folder
 // is recorded at a time.
 func RecordDisk(t testing.TB, dir string) *RecordedDisk {
 	t.Helper()
@@ -65,7 +65,7 @@ func RecordDisk(t testing.TB, dir string) *RecordedDisk {
 	return d
 }
 
-// load reads what is in the folder. Sockets and other things that are no files are left out.
+// load reads the folder. Sockets and other things that are no files are left out.
 func (d *RecordedDisk) load() error {
 	return filepath.WalkDir(d.dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || path == d.dir || !e.IsDir() && !e.Type().IsRegular() {
@@ -148,7 +148,7 @@ func (d *RecordedDisk) record(c disk.Change, site string) {
 	d.entries = append(d.entries, diskEntry{Change: c, Site: site})
 }
 
-// Note adds something to the record, at the place of now. A test notes what it was told to be stored.
+// Note adds something to the record, at the place of now. A test notes which changes the server has confirmed.
 func (d *RecordedDisk) Note(note any) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -31,7 +31,7 @@ func (s Secret) GoString() string { return s.String() }
 // MarshalText returns the mask, for JSON and logs.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// Options are credentials and bounds. What is empty is taken from the environment or has a default.
+// Options are credentials and bounds. Empty ones come from the environment or have a default.
 type Options struct {
 	// AccessKey and SecretKey are those of S3; otherwise AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the files that AWS_ACCESS_KEY_ID_FILE
 	// and AWS_SECRET_ACCESS_KEY_FILE name. The same holds for SessionToken (AWS_SESSION_TOKEN), which is optional.

@@ -113,7 +113,7 @@ func (w *sftpWriter) write(body io.Reader) (Object, error) {
 	}
 }
 
-// finish syncs and closes the file, and compares its size with what was written.
+// finish syncs and closes the file, and compares its size with the bytes written.
 func (w *sftpWriter) finish(size int64) (object Object, err error) {
 	err = w.session.run(w.ctx, listing, func(c *session) error {
 		if version, ok := c.sftp.HasExtension(extSync); ok && version == "1" {

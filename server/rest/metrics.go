@@ -33,7 +33,7 @@ func NewMetrics() *Metrics {
 	return &Metrics{set: set, inFlight: set.NewGauge("svc_http_requests_in_flight", nil)}
 }
 
-// Set returns what is measured, for the page of metrics.
+// Set returns the measures, for the page of metrics.
 func (m *Metrics) Set() *metrics.Set { return m.set }
 
 // register prepares the endpoints of a server. It does nothing for nil, as the other methods.
