@@ -77,6 +77,7 @@ func TestBackupToPlace(t *testing.T) {
 		{[]string{"backup", address + "/missing/" + "?" + query}, 0, ""}, // it is made
 		{[]string{"verify", address + "/svc-20200101T000000Z.tar?" + query}, 1, "svc-20200101T000000Z.tar"},
 		{[]string{"restore", "--from", place, "--at", "2020-01-01", "--force"}, 1, "the oldest is " + names[0]},
+		{[]string{"restore", "--from", "nowhere", "--at", "2030-01-01"}, 1, "nowhere"},
 		{[]string{"restore", "--from", place, "--at", "yesterday"}, 2, "2030-01-02"},
 		{[]string{"restore", "--at", "2030-01-01", backup}, 2, "--from"},
 		{[]string{"restore", "--from", place, backup}, 2, "not both"},
@@ -88,6 +89,9 @@ func TestBackupToPlace(t *testing.T) {
 		} else {
 			r.fails(tt.code, tt.text)
 		}
+	}
+	if _, err := os.Stat(p.path("nowhere")); err == nil {
+		t.Error("a restore has made the folder in which it looked for a backup")
 	}
 	if out := p.run("doctor").out; strings.Contains(out, apptest.SFTPPassword) || !strings.Contains(out, "sftp://") {
 		t.Errorf("doctor prints %q", out)
