@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# The form of .ci/run and .ci/full, to be sourced in the top folder: steps one after the other, and in the last lines how long each took, what
+# The form of .ci/run and .ci/full: steps one after the other, and in the last lines how long each took, what
 # this machine could not check, and the result.
 #
 # A step is a command. Exit status 77 says that this machine cannot do it; the last line of its output says why. A step can also leave out a
@@ -9,8 +9,9 @@ readonly SKIPPED=77
 
 # The Go of go.mod, whatever the environment says: an older one has known vulnerabilities, and releases are built with it. Commands of the
 # README need no more than the go line.
-GOTOOLCHAIN=$(awk '$1 == "toolchain" { print $2 }' go.mod)
-OLDEST_GO=go$(awk '$1 == "go" { print $2 }' go.mod)
+GO_MOD=$(dirname "${BASH_SOURCE[0]}")/../go.mod
+GOTOOLCHAIN=$(awk '$1 == "toolchain" { print $2 }' "$GO_MOD")
+OLDEST_GO=go$(awk '$1 == "go" { print $2 }' "$GO_MOD")
 export GOTOOLCHAIN OLDEST_GO
 
 # skip WHY… ends a step that this machine cannot do.
@@ -133,13 +134,21 @@ go_test() {
     END { printf "%s", text }'
 }
 
-# debian PACKAGE… installs packages of Debian that are missing. It fails if that is not possible.
+# debian PACKAGE… installs packages of Debian that are missing. If that is not possible, it says why and fails.
 debian() {
-  local missing=() package
+  local missing=() package log
   for package in "$@"; do
     dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q ' installed$' || missing+=("$package")
   done
-  [ ${#missing[@]} -eq 0 ] || { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}"; } >"$tmp/install.log" 2>&1
+  [ ${#missing[@]} -gt 0 ] || return 0
+  log=$(mktemp)
+  if { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}"; } </dev/null >"$log" 2>&1; then
+    rm "$log"
+    return 0
+  fi
+  tail -n 5 "$log"
+  rm "$log"
+  return 1
 }
 
 RACE_FLAGS=(-gcflags=all=-d=checkptr=0 "-gcflags=modernc.org/sqlite/lib=-d=checkptr=0 -race=false") # the code of SQLite itself is not checked, which would take most of the time
