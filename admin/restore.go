@@ -49,15 +49,16 @@ const (
 	cacheDir       = "cache" // the media proxy's cache, which is valid with any database
 )
 
-// ErrRestoreUnfinished is returned by CheckRestoreFinished.
+// ErrRestoreUnfinished is returned by CheckDataComplete.
 var ErrRestoreUnfinished = errors.New("a restore was interrupted and the data are incomplete: run it again with --force")
 
-// CheckRestoreFinished returns an error if a restore into the data directory was interrupted while it moved files.
-func CheckRestoreFinished(dataDir string) error {
+// CheckDataComplete returns an error if a restore into the data directory was interrupted while it moved files, or a salvage while it replaced the
+// database.
+func CheckDataComplete(dataDir string) error {
 	if _, err := os.Lstat(filepath.Join(dataDir, unfinishedDir)); err == nil {
 		return fmt.Errorf("%w (%s)", ErrRestoreUnfinished, dataDir)
 	}
-	return nil
+	return store.CheckSalvageFinished(dataDir)
 }
 
 // Settings returns the settings file in a backup, nil if there is none.

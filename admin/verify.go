@@ -133,7 +133,7 @@ type VerifyOptions struct {
 // VerifyData checks the database, keys, counters, search indexes and uploads in a data directory. It only reads, and does not block a server
 // that uses the directory.
 func VerifyData(ctx context.Context, o VerifyOptions) (*Verification, error) {
-	if err := CheckRestoreFinished(o.DataDir); err != nil {
+	if err := CheckDataComplete(o.DataDir); err != nil {
 		return nil, err
 	}
 	path := filepath.Join(o.DataDir, store.File)

@@ -20,7 +20,7 @@ var dataDirs = []string{"media", "emoji", "cache", "frontends", "static", "impor
 // openData opens the database, keys, emoji and media in the data directory, and creates what does not exist.
 func (s *Server) openData(ctx context.Context, o Options) (err error) {
 	c := s.Settings
-	if err := admin.CheckRestoreFinished(c.Data.Dir); err != nil {
+	if err := admin.CheckDataComplete(c.Data.Dir); err != nil {
 		return err
 	}
 	if err := s.checkDatabasePresent(); err != nil {

@@ -134,7 +134,7 @@ var powerRestore = powerScenario{name: "restore", run: func(t *testing.T, r *pow
 	r.model.acknowledge(done, "1")
 }, check: func(t *testing.T, r *powerRun, dir string, facts *chaosModel) (problems []string) {
 	c, users := powerConfig(t, dir, powerURL), 2
-	switch err := admin.CheckRestoreFinished(c.Data.Dir); {
+	switch err := admin.CheckDataComplete(c.Data.Dir); {
 	case err != nil && facts.value(done) != "":
 		problems = append(problems, fmt.Sprintf("the restore has ended: %v", err))
 	case err != nil:

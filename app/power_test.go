@@ -26,7 +26,7 @@ var (
 	powerCuts   = flag.Int("cuts", 20, "how many times TestPowerCuts cuts the power")
 	powerFirst  = flag.Uint64("first-cut", 1, "number of the first cut")
 	powerRecord = flag.String("record", "", "make the cuts in a record that an earlier run has left")
-	powerOnly   = flag.String("scenario", "", "only cuts in one scenario: load, setup, restore, start, new-keys, migration")
+	powerOnly   = flag.String("scenario", "", "only cuts in one scenario: load, setup, restore, start, new-keys, migration, import, purge, salvage")
 	powerSyncs  = flag.String("ignore-syncs", "", "also make the cuts with each of these synchronisations ignored, and print which of them lose something: a regular expression")
 )
 
@@ -61,7 +61,9 @@ func (r *powerRun) record(t *testing.T) {
 }
 
 // powerScenarios are chosen by the number of a cut. The first one has many moments.
-var powerScenarios = []*powerScenario{&powerLoad, &powerLoad, &powerSetup, &powerLoad, &powerRestore, &powerStart, &powerNewKeys, &powerLoad, &powerMigration, &powerLoad}
+var powerScenarios = []*powerScenario{
+	&powerLoad, &powerImport, &powerSetup, &powerPurge, &powerRestore, &powerStart, &powerNewKeys, &powerSalvage, &powerMigration, &powerLoad,
+}
 
 // TestPowerCuts records the changes that a server under load and its commands make to the disk. Then it cuts the power at random moments: changes that
 // were not synchronised are lost, in part or as a whole. After each cut the server starts, the verification finds nothing, everything acknowledged is there, nothing deleted is

@@ -54,8 +54,17 @@ The server must be stopped. There must be room for two more copies of the databa
 	return cmd
 }
 
-// printSalvaged prints the tables from which rows are lost.
+// printSalvaged prints the result, and the tables from which rows are lost.
 func (a *cli) printSalvaged(s *store.Salvaged) {
+	if s.Continued {
+		fmt.Fprintf(a.out, "The new database of the salvage that was interrupted is in its place now.\n")
+	} else {
+		a.printSalvagedTables(s)
+	}
+	fmt.Fprintf(a.out, "The damaged database is %s.\nNow run \"svc verify --fix\", and start the server.\n", s.Damaged)
+}
+
+func (a *cli) printSalvagedTables(s *store.Salvaged) {
 	var rows int64
 	table := a.table("TABLE", "ROWS", "UNREADABLE PLACES", "INVALID ROWS")
 	for _, t := range s.Tables {
@@ -66,5 +75,4 @@ func (a *cli) printSalvaged(s *store.Salvaged) {
 	}
 	table.Flush()
 	fmt.Fprintf(a.out, "The new database has %s. %s referred to lost ones.\n", text.Count(rows, "row"), text.Count(s.Unreferred, "row"))
-	fmt.Fprintf(a.out, "The damaged database is %s.\nNow run \"svc verify --fix\", and start the server.\n", s.Damaged)
 }

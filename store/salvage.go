@@ -30,6 +30,7 @@ type Salvaged struct {
 	Tables     []SalvagedTable
 	Unreferred int64  // rows that were left out or changed, because they refer to rows that are lost
 	Damaged    string // where the damaged database is now
+	Continued  bool   // an interrupted salvage was finished: nothing else is known of it
 }
 
 // SalvagedTable counts the rows of a table.
@@ -45,23 +46,42 @@ const salvageDir = "salvage.tmp"
 
 // Salvage makes a new database of the rows that can be read in a damaged one, and puts it in the place of that. It is for a damage without a
 // backup: rows are lost, and with them those that refer to them. The search indexes of the new database are empty, and its counters may be wrong. It
-// fails if the tables themselves cannot be found, or belong to another version of the program; then nothing is changed.
+// fails if the tables themselves cannot be found, or belong to another version of the program; then nothing is changed. If it is interrupted, the old
+// database is still there, or CheckSalvageFinished returns an error until Salvage is called again, which finishes the work.
 func Salvage(ctx context.Context, o SalvageOptions) (*Salvaged, error) {
 	lock, err := Lock(o.Dir)
 	if err != nil {
 		return nil, err
 	}
 	defer lock.Close()
+	result, err := salvageLocked(ctx, o)
+	if err != nil {
+		return nil, fmt.Errorf("salvage: %w", err)
+	}
+	return result, nil
+}
+
+func salvageLocked(ctx context.Context, o SalvageOptions) (*Salvaged, error) {
 	work := filepath.Join(o.Dir, salvageDir)
+	result, err := continueSalvage(o.Dir)
+	if err != nil {
+		return nil, err
+	}
 	if err := disk.RemoveAll(work); err != nil {
-		return nil, fmt.Errorf("salvage: %w", err)
+		return nil, err
 	}
-	defer disk.RemoveAll(work)
+	if result != nil {
+		return result, disk.SyncPath(o.Dir)
+	}
 	s := &salvage{SalvageOptions: o, work: work, result: new(Salvaged)}
-	if err := s.run(ctx); err != nil {
-		return nil, fmt.Errorf("salvage: %w", err)
+	err = s.run(ctx)
+	if err != nil && CheckSalvageFinished(o.Dir) != nil {
+		return nil, err // the work folder is needed to finish it
 	}
-	return s.result, nil
+	if err := errors.Join(err, disk.RemoveAll(work)); err != nil {
+		return nil, err
+	}
+	return s.result, disk.SyncPath(o.Dir) // or the server would not start after a power failure
 }
 
 type salvage struct {
@@ -95,20 +115,26 @@ func (s *salvage) run(ctx context.Context) error {
 	if _, err := s.to.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`); err != nil {
 		return err
 	}
-	path := filepath.Join(s.work, "new", File)
 	if err := errors.Join(s.to.Close(), s.from.Close()); err != nil {
 		return err
 	}
-	if err := Check(ctx, path); err != nil {
+	if err := Check(ctx, newDatabase(s.Dir)); err != nil {
 		return fmt.Errorf("the readable rows are no database of a server: %w", err)
 	}
-	return s.replace(path)
+	return s.replace()
+}
+
+func (s *salvage) now() time.Time {
+	if s.Now == nil {
+		return time.Now()
+	}
+	return s.Now()
 }
 
 // open copies the damaged database with its log, so that reading it changes nothing, and creates the new one.
 func (s *salvage) open(ctx context.Context) (err error) {
-	fresh := filepath.Join(s.work, "new")
-	if err := disk.MkdirAll(fresh, 0o700); err != nil {
+	fresh := filepath.Dir(newDatabase(s.Dir))
+	if err := disk.MakeFolder(fresh); err != nil {
 		return err
 	}
 	for _, name := range []string{File, File + "-wal"} {
@@ -151,27 +177,6 @@ func copyFile(from, to string) error {
 	}
 	_, err = io.Copy(out, in)
 	return errors.Join(err, out.Close())
-}
-
-// replace puts the new database in the place of the damaged one, which is kept.
-func (s *salvage) replace(path string) error {
-	now := time.Now
-	if s.Now != nil {
-		now = s.Now
-	}
-	s.result.Damaged = filepath.Join(s.Dir, File+".damaged-"+now().UTC().Format("20060102T150405Z"))
-	if err := disk.Rename(filepath.Join(s.Dir, File), s.result.Damaged); err != nil {
-		return err
-	}
-	for _, end := range []string{"-wal", "-shm"} {
-		if err := disk.Rename(filepath.Join(s.Dir, File+end), s.result.Damaged+end); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	if err := disk.Rename(path, filepath.Join(s.Dir, File)); err != nil {
-		return err
-	}
-	return disk.SyncPath(s.Dir)
 }
 
 // salvageTable is a table with the columns of its rows.
