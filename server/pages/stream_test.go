@@ -3,6 +3,7 @@ package pages_test
 import (
 	"bufio"
 	"context"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -39,6 +40,15 @@ func TestPageStream(t *testing.T) {
 	}
 	if got := open("/web/stream/direct", "same-origin").StatusCode; got != 404 {
 		t.Errorf("another stream: %d", got)
+	}
+	if resp, err := http.Get(srv.URL + "/web/stream/user"); err != nil {
+		t.Error(err)
+	} else {
+		body, _ := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if resp.Header.Get("Content-Type") != "text/event-stream" || string(body) != "event: signed_out\ndata:\n\n" {
+			t.Errorf("without a session: %d %q", resp.StatusCode, body)
+		}
 	}
 	resp := open("/web/stream/local", "same-origin")
 	if resp.StatusCode != 200 || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {

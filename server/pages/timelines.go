@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"io"
 	"maps"
 	"net/http"
 	"net/url"
@@ -13,7 +14,7 @@ import (
 func (h *Handlers) timelineRoutes() rest.Routes {
 	return rest.Routes{
 		"GET /web":              {rest.SignedIn, h.page((*page).home)},
-		"GET /web/stream/:name": {rest.SignedIn, h.stream},
+		"GET /web/stream/:name": {rest.Browser, h.stream},
 		"GET /web/local":        {rest.Browser, h.page((*page).local)},
 		"GET /web/known":        {rest.SignedIn, h.page((*page).known)},
 	}
@@ -127,9 +128,19 @@ func (h *Handlers) stream(r *rest.Request) (any, error) {
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" {
 		return nil, rest.ErrCrossSite
 	}
+	if r.Viewer == nil {
+		return http.HandlerFunc(endStream), nil
+	}
 	a, err := r.Call("GET", "/api/v1/streaming/"+path, url.Values{"list": r.URL.Query()["list"]})
 	if err != nil {
 		return nil, err
 	}
 	return a.Value, nil
+}
+
+// endStream tells the script that nobody is signed in any more. Browsers log every other answer as an error, and ask again after some.
+func endStream(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	io.WriteString(w, "event: signed_out\ndata:\n\n") // without a connection there is nobody to tell
 }

@@ -159,6 +159,7 @@ function connect() {
     const source = new EventSource(`/web/stream/${name}`)
     sources.push(source)
     source.addEventListener('error', () => { if (source.readyState === EventSource.CLOSED) again() })
+    source.addEventListener('signed_out', close)
     if (name === list || !list) source.addEventListener('update', onUpdate)
     source.addEventListener('status.update', onEdit)
     source.addEventListener('delete', onDelete)
