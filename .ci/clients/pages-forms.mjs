@@ -202,10 +202,10 @@ async function take(page, base, given, u, o) {
     const button = scope.getByRole('button', { name }).or(scope.getByRole('link', { name }))
     await button.locator('visible=true').first().click()
   }
-  if (step.see) await located(page, step.see).waitFor({ timeout: 10_000 })
+  if (step.see) await located(page, step.see).waitFor({ timeout: 30_000 })
   await page.locator('[aria-busy=true]').waitFor({ state: 'detached' }) // what is seen at once is stored a moment later
-  if (step.keeps) await located(page, step.keeps).waitFor({ timeout: 10_000 })
-  if (step.gone) await located(page, step.gone).waitFor({ state: 'detached', timeout: 10_000 })
+  if (step.keeps) await located(page, step.keeps).waitFor({ timeout: 30_000 })
+  if (step.gone) await located(page, step.gone).waitFor({ state: 'detached', timeout: 30_000 })
   const errors = page.errors.filter((text) => !(step.refused && text.includes(`status of ${step.refused}`)))
   page.errors = []
   assert.deepEqual(errors, [])

@@ -325,7 +325,6 @@ export class Person {
     await this.see(button)
     await this.usable()
     await this.click(button)
-    if (!scripts) await this.open(new URL(await this.control(t('actions.back')).getAttribute('href'), BASE_URL).pathname)
   }
 
   // reply answers a post in words, and returns where the caret stood before.
