@@ -55,6 +55,7 @@ func (c *compactor) step(r *rand.Rand) {
 
 // TestFollower follows a place at which files come and are compacted, in many orders. What it needs may be gone, so that it restores anew.
 func TestFollower(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		h := newHistory(t)
@@ -154,6 +155,7 @@ func TestFollowerInterrupted(t *testing.T) {
 
 // TestFollowerVerifies checks that a damaged file changes nothing, and that what is not the place of the database is refused.
 func TestFollowerVerifies(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t)
 	h.commit(10)
 	h.commit(12)
@@ -213,6 +215,7 @@ func (c *counted) List(ctx context.Context, prefix, after string, limit int) ([]
 
 // TestFollowerRequests checks that an update without anything new is one request, and that one with a gap that cannot be filled keeps the database.
 func TestFollowerRequests(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t)
 	h.commit(10)
 	h.put(0, 1, 1)

@@ -29,6 +29,7 @@ type at [3]int
 
 // TestRestore restores from places with files of several levels. The database grows, shrinks and gets another page size.
 func TestRestore(t *testing.T) {
+	t.Parallel()
 	sizes := []int{3, 3, 9, 12, 5, 5, 20, 21, 21, 30} // pages after each transaction
 	const vacuumed = 9
 	for _, tt := range []struct {
@@ -109,6 +110,7 @@ func TestRestore(t *testing.T) {
 
 // TestRestoreKeeps checks that a failed restoration leaves the file that is there, and that one with a write-ahead log is not replaced.
 func TestRestoreKeeps(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t)
 	h.commit(5)
 	h.put(0, 1, 1)
@@ -147,6 +149,7 @@ func TestRestoreKeeps(t *testing.T) {
 
 // TestDamage changes a file in all ways: each is ErrDamaged with the name of the object.
 func TestDamage(t *testing.T) {
+	t.Parallel()
 	for _, old := range []bool{false, true} {
 		h := newHistory(t)
 		h.commit(3)
@@ -259,6 +262,7 @@ func (l *lossy) Read(b []byte) (int, error) {
 
 // TestLostConnections checks that a file is read on where the connection was lost, unless it was changed, and that a place without progress is an error.
 func TestLostConnections(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t)
 	h.commit(100)
 	h.put(0, 1, 1)
@@ -300,6 +304,7 @@ func (d *dead) Get(ctx context.Context, name string, offset, length int64) (io.R
 
 // TestCompactedMeanwhile checks that a restoration begins again if a file was compacted after it was listed.
 func TestCompactedMeanwhile(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t)
 	for range 6 {
 		h.commit(10)
