@@ -167,7 +167,12 @@ func backups(ctx context.Context, c *config.Config) (*doctor.Backups, error) {
 }
 
 func placedBackups(ctx context.Context, c *config.Config) (*doctor.Backups, error) {
-	place, _, err := admin.OpenBackupPlace(ctx, c.Backup.Place, c.PlaceOptions())
+	o := c.PlaceOptions()
+	o.NoCreate = true
+	place, _, err := admin.OpenBackupPlace(ctx, c.Backup.Place, o)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &doctor.Backups{Dir: c.Backup.Place}, nil
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -49,6 +48,9 @@ const (
 	minPassphrase = 12          // bytes
 	maxSkipped    = 10          // names that a Status has
 )
+
+// unfinishedPrefixes begin the names of files that are being written, and of folders of front ends and packs that are being unpacked or removed.
+var unfinishedPrefixes = []string{disk.TempPrefix, ".old-", ".incoming-"}
 
 // Config is what a Copier copies, and where.
 type Config struct {
@@ -127,13 +129,23 @@ func (k *Copier) observe(path string, tree bool) {
 
 // copies returns true if a file or folder of this name is copied, and false for files that are not complete.
 func (k *Copier) copies(name string) bool {
-	top, rest, _ := strings.Cut(name, "/")
-	return slices.Contains(k.Folders, top) && !isUnfinished(name, rest)
+	top, _, _ := strings.Cut(name, "/")
+	return slices.Contains(k.Folders, top) && !IsUnfinished(name)
 }
 
-// isUnfinished returns true for what is being written: rest is the name in its folder of the data directory.
-func isUnfinished(name, rest string) bool {
-	return rest == "tmp" || strings.HasPrefix(rest, "tmp/") || strings.HasPrefix(path.Base(name), disk.TempPrefix)
+// IsUnfinished returns true if a name in the data directory is that of what is being written or removed, such as an upload.
+func IsUnfinished(name string) bool {
+	if name == ContentNamed+"/tmp" || strings.HasPrefix(name, ContentNamed+"/tmp/") {
+		return true
+	}
+	for segment := range strings.SplitSeq(name, "/") {
+		for _, prefix := range unfinishedPrefixes {
+			if strings.HasPrefix(segment, prefix) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (k *Copier) path(name string) string { return filepath.Join(k.dir, filepath.FromSlash(name)) }
