@@ -135,6 +135,7 @@ func TestReplica(t *testing.T) {
 		t.Errorf("before the first rehearsal: %s %s", status, seen)
 	}
 	s.stop()
+	p.rehearse(place)
 
 	other := newWorkspaceWithoutSettings(t)
 	other.write("passphrase", "correct horse battery\n")
@@ -161,6 +162,34 @@ func TestReplica(t *testing.T) {
 	out := other.run(append(restore, "passphrase", "--force")...).ok()
 	if name := filepath.Base(uploads[0]); !strings.Contains(out, "Missing or damaged: 1") || !strings.Contains(out, name) {
 		t.Errorf("without %s it prints %q", name, out)
+	}
+}
+
+// rehearse checks that a server whose rehearsal is due makes it, and what svc doctor says: of an intact copy, and of one without a database.
+func (p *workspace) rehearse(place string) {
+	p.t.Helper()
+	for _, tt := range []struct {
+		db, log, status, seen string
+	}{
+		{"db", "was restored in a rehearsal, and is intact", "ok", "restored an intact copy"},
+		{"elsewhere", "rehearsal of a restoration has failed", "failure", "there is no continuous copy"},
+	} {
+		if err := os.Rename(filepath.Join(place, "db"), filepath.Join(place, tt.db)); err != nil {
+			p.t.Fatal(err)
+		}
+		p.write("data/rehearsal.json", `{"since": "2020-01-01T00:00:00Z"}`)
+		s := p.serve()
+		s.waitForLog(tt.log)
+		if err := os.Rename(filepath.Join(place, tt.db), filepath.Join(place, "db")); err != nil {
+			p.t.Fatal(err)
+		}
+		if status, seen := p.doctorSays("rehearsal"); status != tt.status || !strings.Contains(seen, tt.seen) {
+			p.t.Errorf("%s %s", status, seen)
+		}
+		if left, _ := filepath.Glob(p.path("data", "backups", ".svc-verify-*")); len(left) > 0 {
+			p.t.Errorf("left are %q", left)
+		}
+		s.stop()
 	}
 }
 
