@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"svc/internal/disk"
+	"svc/internal/replica"
 	"svc/social"
 	"svc/store"
 )
@@ -142,7 +143,8 @@ func (o *BackupOptions) walkFiles(ctx context.Context, fn func(name, path string
 			if err != nil {
 				return err
 			}
-			if d.IsDir() && dir == mediaDir && rel == "tmp" { // unfinished uploads
+			name := path.Join(dir, filepath.ToSlash(rel))
+			if d.IsDir() && replica.IsUnfinished(name) {
 				return fs.SkipDir
 			}
 			if !d.Type().IsRegular() {
@@ -155,7 +157,7 @@ func (o *BackupOptions) walkFiles(ctx context.Context, fn func(name, path string
 			if err != nil {
 				return err
 			}
-			return fn(path.Join(dir, filepath.ToSlash(rel)), p, info)
+			return fn(name, p, info)
 		})
 		if err != nil {
 			return err

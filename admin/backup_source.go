@@ -39,6 +39,7 @@ func OpenBackup(ctx context.Context, where string, at time.Time, o objects.Optio
 			return nil, fmt.Errorf("%s is not a file", where)
 		}
 	}
+	o.NoCreate = true
 	p, name, err := OpenBackupPlace(ctx, where, o)
 	if err != nil {
 		return nil, err

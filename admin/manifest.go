@@ -25,8 +25,11 @@ const (
 	manifestFormat = 1
 )
 
+// FileDirs are the folders of the data directory that backups and continuous copies contain, besides the keys.
+var FileDirs = []string{"emoji", "static", "frontends", mediaDir}
+
 // backupDirs are the folders of the data directory that a backup contains.
-var backupDirs = []string{keysDir, "emoji", "static", mediaDir}
+var backupDirs = append([]string{keysDir}, FileDirs...)
 
 // Manifest describes a backup.
 type Manifest struct {

@@ -99,34 +99,11 @@ func Restore(ctx context.Context, o RestoreOptions) (*Restored, error) {
 		o.Source = source
 	}
 	o.File = o.Source.Name
-	if err := disk.MakeFolder(o.DataDir); err != nil {
-		return nil, fmt.Errorf("restore: %w", err)
-	}
-	lock, err := store.Lock(o.DataDir)
+	unpacked, end, err := beginRestore(o.DataDir, o.Force, o.Source.Size)
 	if err != nil {
 		return nil, err
 	}
-	defer lock.Close()
-	if !o.Force {
-		found, err := findExistingData(o.DataDir)
-		if err == nil && found != "" {
-			err = fmt.Errorf("%s already contains data (%s): choose another folder with --data-dir, or move the old data into a folder beside it with --force", o.DataDir, found)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	if err := checkFreeSpace(o.DataDir, o.Source.Size); err != nil {
-		return nil, err
-	}
-	unpacked := filepath.Join(o.DataDir, unpackingDir)
-	if err := disk.RemoveAll(unpacked); err != nil {
-		return nil, fmt.Errorf("restore: %w", err)
-	}
-	if err := disk.Mkdir(unpacked, 0o700); err != nil {
-		return nil, fmt.Errorf("restore: %w", err)
-	}
-	defer disk.RemoveAll(unpacked)
+	defer end()
 	r := &restore{RestoreOptions: o, ctx: ctx, dir: unpacked, meter: &progressWriter{total: 2 * o.Source.Size, report: o.Progress}}
 	restored, err := r.unpack()
 	if err != nil {
@@ -136,6 +113,45 @@ func Restore(ctx context.Context, o RestoreOptions) (*Restored, error) {
 		return nil, fmt.Errorf("restore: %w", err)
 	}
 	return restored, nil
+}
+
+// beginRestore locks a data directory, and makes an empty folder in it for what is restored, which has so many bytes. force: there may be data.
+func beginRestore(dataDir string, force bool, bytes int64) (unpacked string, end func(), err error) {
+	if err := disk.MakeFolder(dataDir); err != nil {
+		return "", nil, fmt.Errorf("restore: %w", err)
+	}
+	lock, err := store.Lock(dataDir)
+	if err != nil {
+		return "", nil, err
+	}
+	defer func() {
+		if err != nil {
+			lock.Close()
+		}
+	}()
+	if !force {
+		found, err := findExistingData(dataDir)
+		if err == nil && found != "" {
+			err = fmt.Errorf("%s already contains data (%s): choose another folder with --data-dir, or move the old data into a folder beside it with --force", dataDir, found)
+		}
+		if err != nil {
+			return "", nil, err
+		}
+	}
+	if err := checkFreeSpace(dataDir, bytes); err != nil {
+		return "", nil, err
+	}
+	unpacked = filepath.Join(dataDir, unpackingDir)
+	if err := disk.RemoveAll(unpacked); err != nil {
+		return "", nil, fmt.Errorf("restore: %w", err)
+	}
+	if err := disk.Mkdir(unpacked, 0o700); err != nil {
+		return "", nil, fmt.Errorf("restore: %w", err)
+	}
+	return unpacked, func() {
+		disk.RemoveAll(unpacked) // what stays is removed by the next one
+		lock.Close()
+	}, nil
 }
 
 // findExistingData returns the path of a file that a restore would overwrite, "" if there is none.

@@ -128,6 +128,8 @@ type VerifyOptions struct {
 	DataDir  string
 	Shallow  bool // only what cannot be repaired: database and keys
 	Progress StepProgress
+
+	isCopy bool // nothing writes the database
 }
 
 // VerifyData checks the database, keys, counters, search indexes and uploads in a data directory. It only reads, and does not block a server
@@ -148,7 +150,7 @@ func VerifyData(ctx context.Context, o VerifyOptions) (*Verification, error) {
 		defer files.Close()
 	}
 	v := &verifier{Verification: NewVerification(), ctx: ctx, progress: o.Progress}
-	err = v.database(path, false, func(s *store.Snapshot) error {
+	err = v.database(path, o.isCopy, func(s *store.Snapshot) error {
 		v.keys(s, filepath.Join(o.DataDir, keysDir))
 		if o.Shallow {
 			return nil

@@ -34,6 +34,7 @@ func (s *Server) openData(ctx context.Context, o Options) (err error) {
 		WriterCache:       int(c.Data.WriterCache / 1000),
 		Ballast:           func() int64 { return ballastSize(s.Live.Load()) },
 		LogLimit:          func() int64 { return logLimit(s.Live.Load()) },
+		Replicated:        c.Replica.Enabled,
 		NewestBackup:      func() string { return newestBackup(s.Live.Load()) },
 		SynchronousNormal: c.Data.Synchronous == config.SyncNormal,
 		BlockersVisible:   func() bool { return s.Live.Load().Accounts.BlockersVisible },
@@ -101,6 +102,9 @@ func ballastSize(c *config.Config) int64 {
 const logFraction = 32
 
 func logLimit(c *config.Config) int64 {
+	if c.Replica.Enabled {
+		return store.MaxReplicatedLog
+	}
 	if c.Storage.Limit > 0 {
 		return min(c.Storage.Limit/logFraction, store.MaxLogLimit)
 	}

@@ -64,7 +64,7 @@ func (s *Server) DoctorConfig() doctor.Config {
 	c := s.Live.Load()
 	config := doctor.Config{
 		Settings: c, Now: s.DB.Now, Secret: server.DoctorSecret(s.Keys), CheckKeys: s.checkKeys, Condition: s.whyUnwritable, QuickCheck: s.DB.QuickCheck, CheckMail: mailCheck(c),
-		Backups: s.backups, Parked: s.parked,
+		Backups: s.backups, Replica: s.replicaReport, Parked: s.parked,
 	}
 	if c.Federation.Enabled {
 		config.Sign = s.Federation.Operator.SignOwn
@@ -167,7 +167,12 @@ func backups(ctx context.Context, c *config.Config) (*doctor.Backups, error) {
 }
 
 func placedBackups(ctx context.Context, c *config.Config) (*doctor.Backups, error) {
-	place, _, err := admin.OpenBackupPlace(ctx, c.Backup.Place, c.PlaceOptions())
+	o := c.PlaceOptions()
+	o.NoCreate = true
+	place, _, err := admin.OpenBackupPlace(ctx, c.Backup.Place, o)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &doctor.Backups{Dir: c.Backup.Place}, nil
+	}
 	if err != nil {
 		return nil, err
 	}

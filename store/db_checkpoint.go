@@ -4,8 +4,16 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"sync/atomic"
 	"time"
 )
+
+// Litestream copies the write-ahead log, and holds a read transaction meanwhile. It does the checkpoints: after a checkpoint of another program the log
+// begins anew, and what Litestream has not copied by then is in the database only, so that it has to copy the whole database again. So this program
+// does none while Options.Replicated is set, as long as the log is not larger than LogLimit.
+
+// MaxReplicatedLog is the LogLimit of a database whose checkpoints another program does. In docs/examples Litestream empties the log at 64 MiB.
+const MaxReplicatedLog = 256 << 20
 
 // truncateWait is how long the writer waits for readers that keep the log from being emptied.
 const truncateWait = 100 * time.Millisecond
@@ -51,6 +59,30 @@ func (w *writer) truncateLog() (t truncation) {
 		t.err = fmt.Errorf("empty the log: %w", t.err)
 	}
 	return t
+}
+
+// overruns are the times that the log was emptied although another program should have done it.
+type overruns struct {
+	last   atomic.Int64 // Unix milliseconds; 0: none
+	count  atomic.Int64
+	logged atomic.Bool
+}
+
+// noteOverrun remembers that the log was emptied, and logs the first time.
+func (db *DB) noteOverrun(bytes int64) {
+	db.overruns.last.Store(db.now().UnixMilli())
+	db.overruns.count.Add(1)
+	if !db.overruns.logged.Swap(true) {
+		db.log.Error("no program has taken the database's log, and it was emptied without a copy: start Litestream, which copies the whole database then", "bytes", bytes)
+	}
+}
+
+// LogOverruns returns how often since the start the log was emptied without a copy, because no program took it, and when the last time was.
+func (db *DB) LogOverruns() (count int64, last time.Time) {
+	if at := db.overruns.last.Load(); at != 0 {
+		last = time.UnixMilli(at)
+	}
+	return db.overruns.count.Load(), last
 }
 
 // OldestRead returns the age of the oldest query or task of maintenance that reads the database, 0 if there is none.

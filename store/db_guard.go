@@ -83,6 +83,9 @@ func (g *guard) limitLog(ctx context.Context) {
 		return
 	}
 	done, err := g.db.truncateLog(ctx)
+	if done && g.db.options.Replicated {
+		g.db.noteOverrun(size)
+	}
 	if done || err != nil { // an error of the disk was logged
 		return
 	}

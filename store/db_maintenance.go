@@ -19,8 +19,12 @@ const (
 	vacuumPause     = 50 * time.Millisecond
 )
 
-// Checkpoint moves the write-ahead log into the database, as SQLite does itself when it has grown, and empties a large one.
+// Checkpoint moves the write-ahead log into the database, as SQLite does itself when it has grown, and empties a large one. It does nothing if another
+// program does that.
 func (db *DB) Checkpoint(ctx context.Context) error {
+	if db.options.Replicated {
+		return nil
+	}
 	err := db.maintain(ctx, "checkpoint", func(ctx context.Context, conn *sqlx.DB) error {
 		_, err := conn.ExecContext(ctx, `PRAGMA wal_checkpoint(PASSIVE)`)
 		return err
@@ -88,9 +92,10 @@ func (db *DB) MergeSearchIndex(ctx context.Context) error {
 // ReleaseSpace returns the space of deleted rows to the file system, if it is much.
 func (db *DB) ReleaseSpace(ctx context.Context) error { return db.releaseSpace(ctx, minFreeFraction) }
 
-// ReleaseAllSpace returns the space of deleted rows to the file system, even if it is little, and truncates the write-ahead log.
+// ReleaseAllSpace returns the space of deleted rows to the file system, even if it is little, and truncates the write-ahead log, unless another
+// program does that.
 func (db *DB) ReleaseAllSpace(ctx context.Context) error {
-	if err := db.releaseSpace(ctx, math.MaxInt64); err != nil {
+	if err := db.releaseSpace(ctx, math.MaxInt64); err != nil || db.options.Replicated {
 		return err
 	}
 	_, err := db.truncateLog(ctx)

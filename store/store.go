@@ -7,7 +7,8 @@
 // savepoint of its own, and returns after the commit, so that success means "on disk". Update inside Update deadlocks.
 //
 // Errors of the disk in any statement change the condition of the database (db_condition.go): full and read-only disks accept writes again by
-// themselves, a damaged one does not. The write-ahead log is emptied at 64 MiB; queries that are open for 30 s are interrupted (db_guard.go).
+// themselves, a damaged one does not. The write-ahead log is emptied at 64 MiB, or at 256 MiB if another program should do it (db_checkpoint.go); queries
+// that are open for 30 s are interrupted (db_guard.go).
 //
 // Every query is bounded by an index and a limit; a test checks the plans. Caches: the lookups of 10 000 viewers, 50 000 flags of statuses
 // (4 MB), 50 000 terms of filters (10 MB), 20 000 verdicts of filters (6 MB). A job is parked if 12 attempts within two days fail.
@@ -48,6 +49,7 @@ type Options struct {
 	LockTimeout       time.Duration // how long a write waits while another process has the database; 0: 10 s
 	Ballast           func() int64  // bytes of the ballast; nil: none
 	LogLimit          func() int64  // bytes of the write-ahead log from which on it is emptied; nil: 64 MiB
+	Replicated        bool          // another program, such as Litestream, does the checkpoints; beyond LogLimit this one does
 	NewestBackup      func() string // path of the newest backup, "" if there is none; nil: unknown
 	SynchronousNormal bool          // synchronous=NORMAL: faster, but a power loss may lose the last commits
 	BlockersVisible   func() bool   // blocked accounts still see the posts of accounts that block them; nil: they do not
@@ -88,7 +90,8 @@ type DB struct {
 	commits       atomic.Uint64
 	keepAudiences atomic.Bool  // StatusRemoved events have audiences
 	refusals      atomic.Int64 // added since the start
-	knowsGroups   atomic.Bool  // a remote group may be stored
+	overruns      overruns
+	knowsGroups   atomic.Bool // a remote group may be stored
 	serverClosed  atomic.Bool
 	seenCount     seenCount
 	seen          seenFilters
@@ -244,9 +247,13 @@ func (db *DB) connect(cache int, check func(string, error), reads *openReads, mo
 		"_pragma=trusted_schema(0)",
 		"_pragma=cell_size_check(1)",
 		"_pragma=temp_store(2)",
-		"_pragma=journal_size_limit(67108864)",
 		fmt.Sprintf("_pragma=cache_size(-%d)", cache),
 	}, more...)
+	if db.options.Replicated { // who copies the log takes a log that was shortened for one that others have emptied
+		args = append(args, "_pragma=wal_autocheckpoint(0)", "_pragma=journal_size_limit(-1)")
+	} else {
+		args = append(args, "_pragma=journal_size_limit(67108864)")
+	}
 	c, err := newConnector("file:"+(&url.URL{Path: db.path()}).EscapedPath()+"?"+strings.Join(args, "&"), check, reads)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", db.path(), err)

@@ -34,6 +34,7 @@ type Config struct {
 	MediaProxy MediaProxy
 	Storage    Storage
 	Backup     Backup
+	Replica    Replica
 	S3         S3
 	SFTP       SFTP
 	Doctor     Doctor
@@ -288,6 +289,15 @@ type Backup struct {
 
 	Keep                               int // the newest; and in addition
 	KeepDaily, KeepWeekly, KeepMonthly int // the newest of each of so many days, weeks, months
+}
+
+// Replica configures the continuous copy of the server at another place. Litestream, which runs beside the server, copies the database there.
+type Replica struct {
+	Enabled        bool
+	Place          string        // a location of package objects
+	PassphraseFile string        // its passphrase seals keys and settings
+	Keep           time.Duration // of files that are deleted
+	Rehearsal      time.Duration // between two; 0: none
 }
 
 // S3 has the credentials for all buckets.

@@ -258,6 +258,14 @@ func TestConflicts(t *testing.T) {
 		{"certificates", func(c *Config) {
 			c.Server.TLS.Enabled, c.Server.URL, c.Server.Listen = true, "https://example.org", ":443"
 		}, ""},
+		{"a copy without a place", func(c *Config) { c.Replica.Enabled, c.Replica.PassphraseFile = true, "/etc/svc/p" }, "replica.place"},
+		{"a copy without a passphrase", func(c *Config) { c.Replica.Enabled, c.Replica.Place = true, "s3://bucket" }, "replica.passphrase_file"},
+		{"a copy in a relative folder", func(c *Config) { c.Replica.Place = "copy" }, "replica.place"},
+		{"a copy with a password", func(c *Config) { c.Replica.Place = "sftp://a:secret@example.org/x" }, "replica.place"},
+		{"rehearsals all the time", func(c *Config) { c.Replica.Rehearsal = time.Minute }, "replica.rehearsal"},
+		{"a copy", func(c *Config) {
+			c.Replica = Replica{Enabled: true, Place: "/mnt/copy", PassphraseFile: "/etc/svc/p", Keep: 8 * day, Rehearsal: 30 * day}
+		}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := Default()

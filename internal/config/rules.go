@@ -66,6 +66,12 @@ func (c *Config) conflicts() Problems {
 	if c.Captcha.Enabled && c.Captcha.Provider == CaptchaKocaptcha && c.Captcha.Endpoint == "" {
 		p = append(p, errors.New(`captcha.endpoint: must not be empty while captcha.provider is "kocaptcha"`))
 	}
+	if c.Replica.Enabled && c.Replica.Place == "" {
+		p = append(p, errors.New("replica.place: must not be empty while replica.enabled is true"))
+	}
+	if c.Replica.Enabled && c.Replica.PassphraseFile == "" {
+		p = append(p, errors.New("replica.passphrase_file: must not be empty while replica.enabled is true"))
+	}
 	return p
 }
 

@@ -25,7 +25,7 @@ func (c *Config) registry() []section {
 			c.mediaSettings(),
 			c.mediaProxySettings(),
 			c.storageSettings(),
-			c.backupSettings(), c.s3Settings(), c.sftpSettings(),
+			c.backupSettings(), c.replicaSettings(), c.s3Settings(), c.sftpSettings(),
 			c.doctorSettings(),
 			c.updateSettings(),
 			c.emojiSettings(),

@@ -17,6 +17,7 @@ const (
 
 	minBackupSchedule = time.Minute
 	minDoctorSchedule = time.Hour
+	minRehearsal      = time.Hour
 )
 
 func (c *Config) storageSettings() section {
@@ -97,6 +98,38 @@ func place(s string) error {
 	l, err := objects.ParseLocation(s)
 	if err == nil && l.Kind == objects.Folder {
 		err = errors.New("must be s3://BUCKET/PREFIX or sftp://USER@HOST/PATH; a folder is backup.dir")
+	}
+	return err
+}
+
+func (c *Config) replicaSettings() section {
+	return section{"replica", "A copy of the server at another place that follows within a second or so. Litestream runs beside the server and copies the database; the server copies its files. The copy has mail addresses, direct messages and hashes of tokens, and is not encrypted, except for keys and settings: nobody else may read the place (docs/operating.md).", []Setting{
+		{Key: "enabled", field: boolean(&c.Replica.Enabled, false), Restart: true,
+			Description: "Leave checkpoints of the database to Litestream, and copy files to the place as they are written."},
+		{Key: "place", field: text(&c.Replica.Place, "", optional(anyPlace)), Restart: true,
+			Description: "A bucket of S3, a folder of an SFTP server, or the absolute path of a folder on another disk. Litestream writes to db/ in it. The credentials are in s3 and sftp.",
+			Suggestions: []any{"s3://bucket/svc?endpoint=https://s3.example.org", "sftp://svc@backup.example.org/~/svc", "/mnt/backup/svc"}},
+		{Key: "passphrase_file", field: text(&c.Replica.PassphraseFile, "", oneLine), Restart: true,
+			Description: "File with the passphrase that encrypts keys and settings at the place. Keep a copy of the passphrase elsewhere: without it the server cannot be restored.",
+			Suggestions: []any{"/etc/svc/replica-passphrase"}},
+		{Key: "keep", field: duration(&c.Replica.Keep, 8*day, time.Hour, maxDays*day), Restart: true,
+			Description: "How long files that were deleted stay at the place, so that they are there when an earlier state is restored: a day longer than the snapshots of Litestream.",
+			Suggestions: []any{"8d", "31d"}},
+		{Key: "rehearsal", field: duration(&c.Replica.Rehearsal, 30*day, 0, 366*day, func(d time.Duration) error {
+			if d > 0 && d < minRehearsal {
+				return fmt.Errorf("must be 0s, or at least %s", minRehearsal)
+			}
+			return nil
+		}), Restart: true, Description: `Time between two rehearsals: the server restores the copy into a temporary folder in its data directory, verifies and removes it. "0s": none.`,
+			Suggestions: []any{"30d", "7d"}},
+	}}
+}
+
+// anyPlace is a location. A folder has an absolute path, because the folder in which the server runs says nothing.
+func anyPlace(s string) error {
+	l, err := objects.ParseLocation(s)
+	if err == nil && l.Kind == objects.Folder && !filepath.IsAbs(l.Path) {
+		err = errors.New("must be s3://BUCKET/PREFIX, sftp://USER@HOST/PATH or the absolute path of a folder")
 	}
 	return err
 }

@@ -167,7 +167,7 @@ func placeOf(s config.Setting) place {
 // would be dangerous to change remotely.
 func FileOnly(group, key string) bool {
 	switch group {
-	case "server", "server.tls", "data", "api", "cache", "metrics", "s3", "sftp":
+	case "server", "server.tls", "data", "api", "cache", "metrics", "replica", "s3", "sftp":
 		return true
 	}
 	switch group + "." + key {

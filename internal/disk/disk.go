@@ -62,6 +62,14 @@ func NewFile() uint64 { return lastFile.Add(1) }
 
 // change carries out a change.
 func change(c Change, do func() error) error {
+	err := intercept(c, do)
+	if err == nil {
+		observe(c)
+	}
+	return err
+}
+
+func intercept(c Change, do func() error) error {
 	fn := interceptor.Load()
 	if fn == nil {
 		return do()

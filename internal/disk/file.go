@@ -11,7 +11,8 @@ import (
 // File is a file that is open for writing. Reading it is as for an os.File.
 type File struct {
 	*os.File
-	id uint64 // 0: its changes are not intercepted
+	id   uint64 // 0: its changes are not intercepted
+	path string // as it was opened; for observers
 }
 
 // OpenFile opens a file as os.OpenFile does.
@@ -34,7 +35,7 @@ func open(path string, flag int, do func() (*os.File, error)) (*File, error) {
 	fn := interceptor.Load()
 	if fn == nil {
 		f, err := do()
-		return opened(f, 0, err)
+		return opened(f, 0, path, err)
 	}
 	var f *os.File
 	c := &Change{Kind: Opened, Flag: flag, File: NewFile()}
@@ -50,14 +51,26 @@ func open(path string, flag int, do func() (*os.File, error)) (*File, error) {
 		}
 		return err
 	})
-	return opened(f, c.File, err)
+	return opened(f, c.File, path, err)
 }
 
-func opened(f *os.File, id uint64, err error) (*File, error) {
+func opened(f *os.File, id uint64, path string, err error) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &File{f, id}, nil
+	if path == "" {
+		path = f.Name()
+	}
+	return &File{f, id, path}, nil
+}
+
+// Close closes the file. Observers see it as written then.
+func (f *File) Close() error {
+	err := f.File.Close()
+	if err == nil {
+		observed(f.path, false)
+	}
+	return err
 }
 
 // intercepted returns true if changes of the file are seen.

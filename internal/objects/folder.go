@@ -26,15 +26,20 @@ type folderStore struct {
 // copyBuffer is how many bytes of a body are copied at once.
 const copyBuffer = 256 << 10
 
-func openFolder(l Location) (Store, error) {
-	if err := disk.MakeFolder(l.Path); err != nil {
-		return nil, folderError(err)
+func openFolder(l Location, o Options) (Store, error) {
+	if !o.NoCreate {
+		if err := disk.MakeFolder(l.Path); err != nil {
+			return nil, folderError(err)
+		}
 	}
 	root, err := disk.OpenRoot(l.Path)
 	if err != nil {
 		return nil, folderError(err)
 	}
 	f := &folderStore{root: root}
+	if o.NoCreate {
+		return f, nil
+	}
 	if err := f.makeDir(tempDir); err != nil {
 		root.Close()
 		return nil, folderError(err)

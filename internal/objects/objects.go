@@ -109,7 +109,7 @@ type Signer interface {
 	SignGet(ctx context.Context, name string, options SignOptions) (string, error)
 }
 
-// Open returns the store of a location. It connects to an SFTP server, makes a folder that is missing, and checks that the bucket is there, so that
+// Open returns the store of a location. It connects to an SFTP server, makes a folder that is missing unless Options say otherwise, and checks that the bucket is there, so that
 // wrong settings are noticed at once.
 func Open(ctx context.Context, location Location, options Options) (Store, error) {
 	options = options.withDefaults()
@@ -121,7 +121,7 @@ func Open(ctx context.Context, location Location, options Options) (Store, error
 	case SFTP:
 		s, err = openSFTP(ctx, location, options)
 	case Folder:
-		s, err = openFolder(location)
+		s, err = openFolder(location, options)
 	default:
 		err = errors.New("no location")
 	}

@@ -42,7 +42,13 @@ func openSFTP(ctx context.Context, l Location, o Options) (Store, error) {
 		return nil, err
 	}
 	s := &sftpStore{location: l, options: o, configs: configs, slots: make(chan struct{}, maxSessions), used: make(map[*session]bool)}
-	err = s.do(ctx, 0, func(c *session) error { return c.sftp.MkdirAll(s.path(tempDir)) })
+	err = s.do(ctx, 0, func(c *session) error {
+		if o.NoCreate {
+			_, err := c.sftp.Stat(s.location.Path)
+			return err
+		}
+		return c.sftp.MkdirAll(s.path(tempDir))
+	})
 	if err != nil {
 		s.Close()
 		return nil, err
