@@ -110,7 +110,7 @@ type Signer interface {
 }
 
 // Open returns the store of a location. It connects to an SFTP server, makes a folder that is missing, and checks that the bucket is there, so that
-// wrong settings are noticed at once.
+// wrong settings are noticed at once, unless options say otherwise.
 func Open(ctx context.Context, location Location, options Options) (Store, error) {
 	options = options.withDefaults()
 	var s Store

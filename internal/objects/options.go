@@ -51,6 +51,9 @@ type Options struct {
 	// KnownHosts is a file in the form of OpenSSH; empty: ~/.ssh/known_hosts. It is not read if the location has a fingerprint.
 	KnownHosts string
 
+	// Unchecked opens a bucket without a request, so that a server starts while the bucket cannot be reached.
+	Unchecked bool
+
 	// RootCAs verify the certificate of an S3 server; nil: those of the system.
 	RootCAs *x509.CertPool
 	// Stall is after which time without a byte of an answer an operation ends; 0: 30 seconds.
