@@ -175,12 +175,12 @@ func (b *Bucket) takeRead(ctx context.Context, client netip.Addr) (release func(
 			return nil, busy(ctx, err)
 		}
 	}
-	release, err = b.reads.Take(waiting, struct{}{})
+	releaseRead, err := b.reads.Take(waiting, struct{}{})
 	if err != nil {
 		releaseClient()
 		return nil, busy(ctx, err)
 	}
-	return func() { release(); releaseClient() }, nil
+	return func() { releaseRead(); releaseClient() }, nil
 }
 
 // busy is the error of a request that found no place in time.

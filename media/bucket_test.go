@@ -233,17 +233,18 @@ func TestBucketEndsEarly(t *testing.T) {
 		w.Header().Set("Content-Length", fmt.Sprint(size))
 		w.Header().Set("Last-Modified", time.Now().UTC().Format(http.TimeFormat))
 		w.Write(make([]byte, 10))
+		w.(http.Flusher).Flush()
 		panic(http.ErrAbortHandler)
 	})
 	front := httptest.NewServer(f.Handler(netip.Addr{}))
 	defer front.Close()
 	answer, err := http.Get(front.URL + "/media/" + name)
 	if err != nil {
-		return
+		return // the connection was closed before the header was sent
 	}
 	defer answer.Body.Close()
-	if b, err := io.ReadAll(answer.Body); err == nil {
-		t.Errorf("%d %s with %d bytes looks complete", answer.StatusCode, answer.Status, len(b))
+	if b, err := io.ReadAll(answer.Body); answer.StatusCode == 200 && err == nil {
+		t.Errorf("%d bytes of %d look complete", len(b), size)
 	}
 }
 
