@@ -18,7 +18,7 @@ import (
 	"svc/internal/objects"
 )
 
-// Names of objects begin with what they are.
+// Prefixes of the names of objects.
 const (
 	mediaObjects   = "media/" // behind it the name in Files
 	archiveObjects = "archives/"
@@ -204,9 +204,17 @@ func (b *Bucket) put(ctx context.Context, name string, body io.Reader, size int6
 	})
 }
 
-// stat describes an object. The error is fs.ErrNotExist if there is none.
+// stat describes an object. The error is fs.ErrNotExist if there is none. It reads a byte, because the answer to HEAD does not say whether the object or
+// the whole bucket is missing.
 func (b *Bucket) stat(ctx context.Context, name string) (o objects.Object, err error) {
-	err = b.do(ctx, func() (err error) { o, err = b.store.Stat(ctx, name); return err })
+	err = b.do(ctx, func() error {
+		body, described, err := b.store.Get(ctx, name, 0, 1)
+		if err == nil {
+			body.Close()
+		}
+		o = described
+		return err
+	})
 	return o, err
 }
 
