@@ -19,6 +19,7 @@ import (
 
 	"svc/internal/disk"
 	"svc/internal/replica"
+	"svc/media"
 	"svc/social"
 	"svc/store"
 )
@@ -26,11 +27,12 @@ import (
 // BackupOptions are the contents and the destination of a backup.
 type BackupOptions struct {
 	DataDir  string
-	Settings string       // the settings file; "": none
-	File     string       // must not exist; with Place the name of the backup there
-	Place    *BackupPlace // nil: File is a path
-	NoMedia  bool         // exclude uploads
-	Version  string       // of this program
+	Settings string        // the settings file; "": none
+	File     string        // must not exist; with Place the name of the backup there
+	Place    *BackupPlace  // nil: File is a path
+	NoMedia  bool          // exclude uploads
+	Bucket   *media.Bucket // with uploads; nil: they are on disk
+	Version  string        // of this program
 	Progress Progress
 
 	// Reserve makes room for a number of bytes on the disk of File, or of the data directory; nil: there is no limit.
@@ -113,6 +115,12 @@ func (o *BackupOptions) estimateSize(ctx context.Context) (total, room int64, er
 		total += info.Size()
 		return nil
 	})
+	if err == nil {
+		err = o.walkBucket(ctx, func(e media.Entry) error {
+			total += e.Size
+			return nil
+		})
+	}
 	if o.Place == nil {
 		room = total
 	}
@@ -125,45 +133,62 @@ func (o *BackupOptions) walkFiles(ctx context.Context, fn func(name, path string
 		if o.NoMedia && dir == mediaDir {
 			continue
 		}
-		top, err := filepath.EvalSymlinks(filepath.Join(o.DataDir, dir)) // media may be a link to another disk
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		err = filepath.WalkDir(top, func(p string, d fs.DirEntry, err error) error {
-			if errors.Is(err, fs.ErrNotExist) {
-				return nil // deleted meanwhile
-			}
-			if err := errors.Join(err, ctx.Err()); err != nil {
-				return err
-			}
-			rel, err := filepath.Rel(top, p)
-			if err != nil {
-				return err
-			}
-			name := path.Join(dir, filepath.ToSlash(rel))
-			if d.IsDir() && replica.IsUnfinished(name) {
-				return fs.SkipDir
-			}
-			if !d.Type().IsRegular() {
-				return nil
-			}
-			info, err := d.Info()
-			if errors.Is(err, fs.ErrNotExist) {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			return fn(name, p, info)
-		})
-		if err != nil {
+		if err := o.walkDir(ctx, dir, fn); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// walkDir is walkFiles for one of backupDirs.
+func (o *BackupOptions) walkDir(ctx context.Context, dir string, fn func(name, path string, info fs.FileInfo) error) error {
+	top, err := filepath.EvalSymlinks(filepath.Join(o.DataDir, dir)) // media may be a link to another disk
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return filepath.WalkDir(top, func(p string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // deleted meanwhile
+		}
+		if err := errors.Join(err, ctx.Err()); err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(top, p)
+		if err != nil {
+			return err
+		}
+		name := path.Join(dir, filepath.ToSlash(rel))
+		if d.IsDir() && replica.IsUnfinished(name) {
+			return fs.SkipDir
+		}
+		if !d.Type().IsRegular() {
+			return nil
+		}
+		info, err := d.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return fn(name, p, info)
+	})
+}
+
+// walkBucket calls fn for the uploads that are only in the bucket.
+func (o *BackupOptions) walkBucket(ctx context.Context, fn func(media.Entry) error) error {
+	if o.NoMedia || o.Bucket == nil {
+		return nil
+	}
+	files, err := media.OpenToCheck(filepath.Join(o.DataDir, mediaDir), o.Bucket)
+	if err != nil {
+		return err
+	}
+	defer files.Close()
+	return files.WalkBucket(ctx, fn)
 }
 
 // backup is a backup in progress.
@@ -175,10 +200,12 @@ type backup struct {
 	tar      *tar.Writer
 	manifest *manifestWriter
 	media    packedFiles
+	into     *packedFiles // to which uploads are added
 	found    *Verification
 }
 
 func (b *backup) run() (*Manifest, error) {
+	b.into = &b.media
 	db := b.work.path(store.File)
 	schema, err := store.Copy(b.ctx, b.DataDir, db)
 	if err != nil {
@@ -247,6 +274,9 @@ func (b *backup) write(m *Manifest, db string) error {
 		}
 		return err
 	})
+	if err == nil {
+		err = b.addBucket()
+	}
 	if err != nil {
 		return err
 	}
@@ -257,10 +287,66 @@ func (b *backup) write(m *Manifest, db string) error {
 	return b.add(manifestFile, list.Name())
 }
 
+// addBucket adds the uploads that are in the bucket, and then those that were moved to the disk since the walk through its folders.
+func (b *backup) addBucket() error {
+	if b.NoMedia || b.Bucket == nil {
+		return nil
+	}
+	files, err := media.OpenToCheck(filepath.Join(b.DataDir, mediaDir), b.Bucket)
+	if err != nil {
+		return err
+	}
+	defer files.Close()
+	var far packedFiles // a list of its own, so that the other one stays sorted
+	b.into = &far
+	err = files.WalkBucket(b.ctx, func(e media.Entry) error {
+		if b.media.find(e.Name) != nil {
+			return nil // moved after it was read from the disk
+		}
+		content, err := files.OpenFile(b.ctx, e.Name)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // deleted meanwhile
+		}
+		if err != nil {
+			return err
+		}
+		defer content.Close()
+		return b.addContent(mediaDir+"/"+e.Name, content)
+	})
+	b.into = &b.media
+	b.media.addAll(&far)
+	if err != nil {
+		return err
+	}
+	var moved []string
+	o := b.BackupOptions
+	err = o.walkDir(b.ctx, mediaDir, func(name, _ string, _ fs.FileInfo) error {
+		if b.media.find(strings.TrimPrefix(name, mediaDir+"/")) == nil {
+			moved = append(moved, name)
+		}
+		return nil
+	})
+	for _, name := range moved {
+		if err == nil && isUpload(name) {
+			err = b.add(name, filepath.Join(b.DataDir, name))
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+	}
+	return err
+}
+
+// isUpload returns whether a name in the backup is that of an upload. Others are found by the first walk.
+func isUpload(name string) bool {
+	_, _, ok := media.NameHash(strings.TrimPrefix(name, mediaDir+"/"))
+	return ok
+}
+
 // add adds a file to the archive and the manifest. An upload that cannot be read becomes a finding, so that it does not prevent the backup of
 // all others.
 func (b *backup) add(name, path string) error {
-	dir, file, _ := strings.Cut(name, "/")
+	dir, _, _ := strings.Cut(name, "/")
 	f, err := os.Open(path)
 	if err != nil {
 		return b.unreadable(dir, name, err)
@@ -270,23 +356,28 @@ func (b *backup) add(name, path string) error {
 	if err != nil {
 		return b.unreadable(dir, name, err)
 	}
-	head := &tar.Header{Typeflag: tar.TypeReg, Name: name, Size: info.Size(), Mode: 0o600, ModTime: info.ModTime(), Format: tar.FormatPAX}
+	return b.addContent(name, &media.Content{ReadSeekCloser: f, Size: info.Size(), ModTime: info.ModTime()})
+}
+
+func (b *backup) addContent(name string, f *media.Content) error {
+	dir, file, _ := strings.Cut(name, "/")
+	head := &tar.Header{Typeflag: tar.TypeReg, Name: name, Size: f.Size, Mode: 0o600, ModTime: f.ModTime, Format: tar.FormatPAX}
 	if err := b.tar.WriteHeader(head); err != nil {
 		return err
 	}
 	sum := sha256.New()
 	out := io.MultiWriter(b.tar, sum, b.meter)
-	n, err := io.Copy(out, io.LimitReader(b.reader(f), info.Size()))
+	n, err := io.Copy(out, io.LimitReader(b.reader(f), f.Size))
 	if err != nil {
 		if err := b.unreadable(dir, name, fmt.Errorf("%s: %w", name, err)); err != nil {
 			return err
 		}
 	}
-	if n < info.Size() {
+	if n < f.Size {
 		if dir != mediaDir {
-			return fmt.Errorf("%s became shorter while it was read; try again", path)
+			return fmt.Errorf("%s/%s became shorter while it was read; try again", b.DataDir, name)
 		}
-		if _, err := io.CopyN(out, zeros{}, info.Size()-n); err != nil { // the archive has its size already
+		if _, err := io.CopyN(out, zeros{}, f.Size-n); err != nil { // the archive has its size already
 			return err
 		}
 	}
@@ -294,14 +385,15 @@ func (b *backup) add(name, path string) error {
 		return nil
 	}
 	if dir == mediaDir {
-		b.media.add(file, info.Size(), sum.Sum(nil), info.ModTime())
+		b.into.add(file, f.Size, sum.Sum(nil), f.ModTime)
 	}
-	return b.manifest.add(fileEntry{Name: name, Size: info.Size(), SHA256: hex.EncodeToString(sum.Sum(nil))})
+	return b.manifest.add(fileEntry{Name: name, Size: f.Size, SHA256: hex.EncodeToString(sum.Sum(nil))})
 }
 
-// unreadable adds a finding for an upload that cannot be read. The error is that of any other file, and of a file that was removed meanwhile.
+// unreadable adds a finding for an upload that cannot be read. The error is that of any other file, of a file that was removed meanwhile, and of a bucket
+// that does not answer, without which most uploads would be missing.
 func (b *backup) unreadable(dir, name string, err error) error {
-	if dir != mediaDir || b.ctx.Err() != nil || errors.Is(err, fs.ErrNotExist) {
+	if dir != mediaDir || b.ctx.Err() != nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, media.ErrBucket) {
 		return err
 	}
 	b.found.add(PartMedia, social.UnreadableFile, name, "%v", err)
@@ -323,7 +415,7 @@ func (b *backup) verify(db string, at time.Time) error {
 	if !s.Current() || b.NoMedia {
 		return nil
 	}
-	if err := v.media(s, true, &b.media, at); err != nil {
+	if err := v.media(s, true, &b.media, at, true); err != nil {
 		return err
 	}
 	now, err := store.OpenSnapshot(b.ctx, filepath.Join(b.DataDir, store.File), false)

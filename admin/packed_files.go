@@ -57,6 +57,12 @@ func (p *packedFiles) add(name string, size int64, content []byte, modTime time.
 	p.sorted = false
 }
 
+// addAll adds the files of another one.
+func (p *packedFiles) addAll(other *packedFiles) {
+	p.list = append(p.list, other.list...)
+	p.sorted = false
+}
+
 func comparePacked(a, b packedFile) int {
 	return cmp.Or(bytes.Compare(a.named[:], b.named[:]), cmp.Compare(a.digits, b.digits), cmp.Compare(a.ext, b.ext))
 }
@@ -82,7 +88,7 @@ func (p *packedFiles) find(name string) *packedFile {
 }
 
 // Stat returns the entry of a file, nil if the backup does not have it.
-func (p *packedFiles) Stat(name string) (*media.Entry, error) {
+func (p *packedFiles) Stat(_ context.Context, name string) (*media.Entry, error) {
 	f := p.find(name)
 	if f == nil {
 		return nil, nil

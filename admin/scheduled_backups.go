@@ -159,7 +159,12 @@ func explainReadOnly(err error, dir string) error {
 
 // makeBackup makes a backup, reads it again, and then removes the ones that are not kept. It fills in the state of a complete one.
 func (s *Service) makeBackup(ctx context.Context, c *config.Config, settingsFile string, state *store.ServerBackups) error {
-	o := BackupOptions{DataDir: c.Data.Dir, Settings: settingsFile, File: BackupName(s.db.Now(), true), Version: s.storage.Version}
+	o := BackupOptions{DataDir: c.Data.Dir, Settings: settingsFile, File: BackupName(s.db.Now(), true), Version: s.storage.Version, NoMedia: !c.Backup.Media}
+	var err error
+	if o.Bucket, err = media.OpenBucket(ctx, c, s.log); err != nil {
+		return fmt.Errorf("backup: %w", err)
+	}
+	defer o.Bucket.Close()
 	keep := func() ([]string, error) { return KeepBackups(BackupDir(c), KeepOf(c)) }
 	where := filepath.Join(BackupDir(c), o.File)
 	if c.Backup.Place != "" {

@@ -126,7 +126,9 @@ func (p StepProgress) report(step string, done, total int64) {
 // VerifyOptions are what to verify.
 type VerifyOptions struct {
 	DataDir  string
-	Shallow  bool // only what cannot be repaired: database and keys
+	Shallow  bool          // only what cannot be repaired: database and keys
+	Bucket   *media.Bucket // where files are that are not on disk; nil: there is none
+	All      bool          // read the content of all files of the bucket instead of a sample
 	Progress StepProgress
 
 	isCopy bool // nothing writes the database
@@ -142,7 +144,7 @@ func VerifyData(ctx context.Context, o VerifyOptions) (*Verification, error) {
 	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
 		return nil, NoDatabase(o.DataDir)
 	}
-	files, err := media.OpenToCheck(filepath.Join(o.DataDir, mediaDir))
+	files, err := media.OpenToCheck(filepath.Join(o.DataDir, mediaDir), o.Bucket)
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +160,7 @@ func VerifyData(ctx context.Context, o VerifyOptions) (*Verification, error) {
 		if err := v.counters(s); err != nil {
 			return err
 		}
-		return v.media(s, s.Current(), files, time.Now())
+		return v.media(s, s.Current(), files, time.Now(), o.All)
 	})
 	return v.Verification, err
 }
@@ -297,15 +299,18 @@ func counterFinding(m store.Mismatch, repaired bool) *Finding {
 	return f
 }
 
-// media compares uploads with files, as they were at a time. current: the rows have the schema of this program.
-func (v *verifier) media(rows social.MediaRows, current bool, files social.MediaFiles, at time.Time) error {
+// media compares uploads with files, as they were at a time. current: the rows have the schema of this program. all: the content of all files is read.
+func (v *verifier) media(rows social.MediaRows, current bool, files social.MediaFiles, at time.Time, all bool) error {
 	if !current {
 		v.addOld(PartMedia, "uploads")
 		return nil
 	}
 	checker := social.NewMediaChecker(rows, files, at)
-	for c := (social.MediaCheck{}); ; {
+	for c := (social.MediaCheck{All: all}); ; {
 		part, err := checker.Check(v.ctx, c)
+		if errors.Is(err, media.ErrBucket) { // says nothing about the files
+			return err
+		}
 		if err := errors.Join(v.ctx.Err(), err); err != nil {
 			return v.unreadable(PartMedia, "uploads", err)
 		}

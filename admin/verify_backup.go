@@ -275,6 +275,6 @@ func (b *packed) check() error {
 		if b.manifest != nil && !b.manifest.CreatedAt.IsZero() {
 			at = b.manifest.CreatedAt
 		}
-		return b.verifier.media(s, s.Current(), &b.media, at)
+		return b.verifier.media(s, s.Current(), &b.media, at, true)
 	})
 }

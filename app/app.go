@@ -75,6 +75,7 @@ type Server struct {
 	EmojiPeers *emoji.Remote
 	Media      *media.Files
 	Archives   *media.Archives
+	Mover      *media.Mover
 	Frontends  *admin.Frontends
 	Documents  *admin.Documents
 	Proxy      *media.Proxy
@@ -89,6 +90,7 @@ type Server struct {
 	Worker     *store.Worker
 	Metrics    http.Handler // nil unless metrics.enabled
 
+	bucket      *media.Bucket // nil: there is none
 	frontendDir *frontend.Dir
 	version     string
 	log         *slog.Logger
@@ -225,6 +227,8 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 	s.Federation.Register(s.Worker)
 	s.Admin.Register(s.Worker)
 	s.Proxy.Register(s.Worker)
+	s.Mover = media.NewMover(s.Media, s.Archives, s.DB, s.Live, s.log)
+	s.Mover.Register(s.Worker)
 	s.Mail.Register(s.Worker)
 	if c.Metrics.Enabled {
 		s.Metrics = s.metricsPage(requests)
@@ -249,6 +253,7 @@ func (s *Server) Close() (err error) {
 	if s.Archives != nil {
 		err = errors.Join(err, s.Archives.Close())
 	}
+	err = errors.Join(err, s.bucket.Close())
 	if s.frontendDir != nil {
 		err = errors.Join(err, s.frontendDir.Close())
 	}

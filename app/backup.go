@@ -38,6 +38,11 @@ func Backup(ctx context.Context, c *config.Config, o admin.BackupOptions) (*admi
 	if inside && (c.Storage.Limit > 0 || c.Storage.MinFree > 0) {
 		o.Reserve = func(ctx context.Context, bytes int64) (release func(), err error) { return reserveRoom(ctx, c, bytes) }
 	}
+	var err error
+	if o.Bucket, err = media.OpenBucket(ctx, c, nil); err != nil {
+		return nil, nil, err
+	}
+	defer o.Bucket.Close()
 	return admin.Backup(ctx, o)
 }
 

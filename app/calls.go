@@ -10,6 +10,7 @@ import (
 	"svc/federation"
 	"svc/internal/config"
 	"svc/internal/control"
+	"svc/media"
 	"svc/store"
 )
 
@@ -87,8 +88,12 @@ var (
 	DeleteMessage = adminCall("delete message", (*admin.Service).DeleteMessage)
 	ModerationLog = adminCall("moderation log", (*admin.Service).Log)
 
-	PruneMedia = adminCall("prune media", (*admin.Service).PruneMedia)
-	CheckMedia = adminCall("check media", (*admin.Service).CheckMedia)
+	PruneMedia       = adminCall("prune media", (*admin.Service).PruneMedia)
+	CheckMedia       = adminCall("check media", (*admin.Service).CheckMedia)
+	MoveMedia        = newCall("move media", func(s *Server, ctx context.Context, to string) (*media.Move, error) { return s.Mover.Start(ctx, to) })
+	ShowMediaMove    = newCall("show media move", func(s *Server, ctx context.Context, _ struct{}) (*media.Move, error) { return s.Mover.Status(ctx) })
+	WaitForMediaMove = newCall("wait for media move", (*Server).waitForMediaMove)
+
 	MediaBans  = adminCall("media bans", (*admin.Service).MediaBans)
 	BanMedia   = adminCall("ban media", (*admin.Service).BanMedia)
 	UnbanMedia = adminCall("unban media", (*admin.Service).UnbanMedia)
@@ -173,8 +178,14 @@ var (
 	RotateKeys = operatorCall("rotate keys", (*federation.Operator).RotateKeys)
 )
 
-// VerifyData is admin.VerifyData, and reports damage of the database to the server that runs on it, which stops writing.
-func VerifyData(ctx context.Context, o admin.VerifyOptions) (*admin.Verification, error) {
+// VerifyData is admin.VerifyData, and reports damage of the database to the server that runs on it, which stops writing. It opens the bucket of the
+// settings.
+func VerifyData(ctx context.Context, c *config.Config, o admin.VerifyOptions) (*admin.Verification, error) {
+	var err error
+	if o.Bucket, err = media.OpenBucket(ctx, c, nil); err != nil {
+		return nil, err
+	}
+	defer o.Bucket.Close()
 	v, err := admin.VerifyData(ctx, o)
 	if err != nil {
 		return nil, err
@@ -239,6 +250,11 @@ func (s *Server) waitForBackup(ctx context.Context, id int64) (*admin.AccountBac
 // waitForPurge waits for the purge of an instance, and runs it if no server does.
 func (s *Server) waitForPurge(ctx context.Context, host string) (*admin.InstancePurge, error) {
 	return s.Admin.WaitForPurge(ctx, host, callTime)
+}
+
+// waitForMediaMove waits for the end of a move of media, and runs it if no server does.
+func (s *Server) waitForMediaMove(ctx context.Context, _ struct{}) (*media.Move, error) {
+	return s.Mover.Wait(ctx, callTime, s.running.Load())
 }
 
 // waitForClosure waits for the end of the closing of this server.

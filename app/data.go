@@ -84,6 +84,11 @@ func (s *Server) openData(ctx context.Context, o Options) (err error) {
 	if s.Archives, err = media.OpenArchives(filepath.Join(s.dataPath("backups"), "accounts")); err != nil {
 		return err
 	}
+	if s.bucket, err = media.OpenBucket(ctx, c, s.log); err != nil {
+		return err
+	}
+	s.Media.UseBucket(s.bucket, c.Media.Storage == config.MediaInBucket)
+	s.Archives.UseBucket(s.bucket, c.Media.Storage == config.MediaInBucket)
 	s.frontendDir, err = frontend.Open(s.dataPath("frontends"))
 	return err
 }

@@ -66,6 +66,9 @@ func (s *Server) DoctorConfig() doctor.Config {
 		Settings: c, Now: s.DB.Now, Secret: server.DoctorSecret(s.Keys), CheckKeys: s.checkKeys, Condition: s.whyUnwritable, QuickCheck: s.DB.QuickCheck, CheckMail: mailCheck(c),
 		Backups: s.backups, Replica: s.replicaReport, Parked: s.parked,
 	}
+	if s.bucket != nil {
+		config.Bucket = s.bucket.Check
+	}
 	if c.Federation.Enabled {
 		config.Sign = s.Federation.Operator.SignOwn
 	}

@@ -223,7 +223,7 @@ func (p *powerStaff) writeDocument(ctx context.Context) error {
 func (p *powerStaff) archive() error {
 	name := fmt.Sprintf("archive-%d.zip", p.next)
 	return p.change("archive "+name, "1", func() error {
-		_, err := p.s.Archives.Write(name, func(w io.Writer) error {
+		_, err := p.s.Archives.Write(ctx, name, func(w io.Writer) error {
 			z := zip.NewWriter(w)
 			_, err := z.Create("actor.json")
 			return errors.Join(err, z.Close())

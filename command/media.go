@@ -14,9 +14,9 @@ import (
 func (a *cli) mediaCommand() *cobra.Command {
 	cmd := group(&cobra.Command{
 		Use:   "media",
-		Short: "Show, check, clean up and ban stored files",
+		Short: "Show, check, move, clean up and ban stored files",
 	})
-	cmd.AddCommand(a.mediaUsageCommand(), a.mediaPruneCommand(), a.mediaVerifyCommand())
+	cmd.AddCommand(a.mediaUsageCommand(), a.mediaPruneCommand(), a.mediaVerifyCommand(), a.mediaMoveCommand())
 	cmd.AddCommand(a.mediaBanCommands()...)
 	return cmd
 }
@@ -48,17 +48,20 @@ type mediaReport struct {
 }
 
 func (a *cli) mediaVerifyCommand() *cobra.Command {
-	var asJSON, repair bool
+	var asJSON, repair, all bool
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "Check that uploads have their files, and that the files are intact",
 		Long: `Check that each upload and each profile picture has its file, that sizes and hashes are right, and that something refers to each file.
 
 With --repair it removes files that nothing refers to and uploads without a file that are attached to nothing, and corrects sizes and
-missing thumbnails. A damaged or missing file of a post can only come from a backup. The command fails if problems are left.`,
+missing thumbnails. A damaged or missing file of a post can only come from a backup. The command fails if problems are left.
+
+Of files in media.bucket it checks that they are there with the right size, and reads a sample of them: one of each of the 256 folders, and one in 50.
+--all reads all of them, which transfers the whole bucket.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			report, err := a.verifyMedia(cmd.Context(), repair)
+			report, err := a.verifyMedia(cmd.Context(), social.MediaCheck{Repair: repair, All: all})
 			if err != nil {
 				return err
 			}
@@ -74,16 +77,17 @@ missing thumbnails. A damaged or missing file of a post can only come from a bac
 		},
 	}
 	cmd.Flags().BoolVar(&repair, "repair", false, "repair what can be repaired")
+	cmd.Flags().BoolVar(&all, "all", false, "read all files of media.bucket, not a sample")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
 // verifyMedia checks all parts, with a progress bar.
-func (a *cli) verifyMedia(ctx context.Context, repair bool) (*mediaReport, error) {
+func (a *cli) verifyMedia(ctx context.Context, c social.MediaCheck) (*mediaReport, error) {
 	progress, end := a.progress("Checking files")
 	defer end()
 	report := &mediaReport{Problems: []*social.MediaProblem{}}
-	err := a.eachMediaPart(ctx, repair, func(part *social.MediaChecked) {
+	err := a.eachMediaPart(ctx, c, func(part *social.MediaChecked) {
 		report.Problems = append(report.Problems, part.Problems...)
 		for _, p := range part.Problems {
 			if !p.Repaired {
@@ -98,8 +102,8 @@ func (a *cli) verifyMedia(ctx context.Context, repair bool) (*mediaReport, error
 }
 
 // eachMediaPart checks all parts of the uploads, and calls fn with the result of each.
-func (a *cli) eachMediaPart(ctx context.Context, repair bool, fn func(*social.MediaChecked)) error {
-	for c := (social.MediaCheck{Repair: repair}); ; {
+func (a *cli) eachMediaPart(ctx context.Context, c social.MediaCheck, fn func(*social.MediaChecked)) error {
+	for {
 		part, err := perform(ctx, a, app.CheckMedia, c)
 		if err != nil {
 			return err

@@ -24,7 +24,7 @@ var unloggedCommands = map[string]string{
 
 	"backup": "writes a copy", "restore": "makes the data directory, and the log with it", "serve": "runs the server", "setup": "makes the data directory",
 	"completion bash": "prints a script", "completion fish": "prints a script", "completion powershell": "prints a script", "completion zsh": "prints a script",
-	"db salvage": "works without the server", "update": "replaces the program", "db prune": "does what the server does daily", "db vacuum": "changes no content", "media prune": "does what the server does daily",
+	"db salvage": "works without the server", "update": "replaces the program", "db prune": "does what the server does daily", "db vacuum": "changes no content", "media prune": "does what the server does daily", "media move": "changes no content",
 	"federation fetch": "stores what the other server says", "federation retry": "TestDeliveries checks its entry", "federation drop": "TestDeliveries checks its entry", "log level": "changes no data",
 	"mail test": "changes no data", "user rebuild-home": "repairs what derives from other rows",
 

@@ -22,12 +22,13 @@ func (e *damageError) Error() string { return e.text }
 func damage(format string, args ...any) error { return &damageError{fmt.Sprintf(format, args...)} }
 
 func (a *cli) verifyCommand() *cobra.Command {
-	var fix, asJSON bool
+	var fix, all, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "verify [FILE.tar]",
 		Short: "Check that the data, or a backup, are complete and intact",
 		Long: `Check the database (pages, indexes, references, search), the keys, all counters against a recount, and each upload: whether its file is
-there and has the content that its name says. It reads everything once, does not block the server, and changes nothing.
+there and has the content that its name says. It reads everything once, does not block the server, and changes nothing. Of files in media.bucket it
+checks that all are there, and reads a sample; --all reads all of them.
 
 With FILE.tar it checks a backup instead: each file against the list in it, and the same as above. Only the database is unpacked, into the
 folder of the backup, else of the data.
@@ -44,7 +45,7 @@ because another version of svc has written the database. Files that nothing refe
 			if fix && len(args) > 0 {
 				return usage("--fix is for the data directory: a backup is not changed")
 			}
-			v, err := a.verify(cmd.Context(), args, fix)
+			v, err := a.verify(cmd.Context(), args, fix, all)
 			if err != nil {
 				return err
 			}
@@ -70,11 +71,12 @@ because another version of svc has written the database. Files that nothing refe
 		},
 	}
 	cmd.Flags().BoolVar(&fix, "fix", false, "repair what can be repaired")
+	cmd.Flags().BoolVar(&all, "all", false, "read all files of media.bucket, not a sample")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
-func (a *cli) verify(ctx context.Context, args []string, fix bool) (*admin.Verification, error) {
+func (a *cli) verify(ctx context.Context, args []string, fix, all bool) (*admin.Verification, error) {
 	s := a.steps()
 	defer s.end()
 	c, _, err := app.LoadSettings(a.configFile)
@@ -96,21 +98,21 @@ func (a *cli) verify(ctx context.Context, args []string, fix bool) (*admin.Verif
 	if err != nil {
 		return nil, err
 	}
-	o := admin.VerifyOptions{DataDir: c.Data.Dir, Shallow: fix, Progress: s.report}
-	v, err := app.VerifyData(ctx, o)
+	o := admin.VerifyOptions{DataDir: c.Data.Dir, Shallow: fix, All: all, Progress: s.report}
+	v, err := app.VerifyData(ctx, c, o)
 	if err != nil || !fix {
 		return v, err
 	}
 	if !v.Repairable() { // list the other findings, too
 		o.Shallow = false
-		return app.VerifyData(ctx, o)
+		return app.VerifyData(ctx, c, o)
 	}
 	rebuild := v.Damaged(admin.PartSearch)
 	v = admin.NewVerification()
 	if err := a.fixCounters(ctx, v, rebuild, s); err != nil {
 		return nil, err
 	}
-	return v, a.fixMedia(ctx, v, s)
+	return v, a.fixMedia(ctx, v, all, s)
 }
 
 // fixCounters corrects counters and search indexes. rebuild: the indexes are damaged.
@@ -138,8 +140,8 @@ func (a *cli) fixCounters(ctx context.Context, v *admin.Verification, rebuild bo
 }
 
 // fixMedia checks the uploads and repairs what can be repaired.
-func (a *cli) fixMedia(ctx context.Context, v *admin.Verification, s *steps) error {
-	return a.eachMediaPart(ctx, true, func(part *social.MediaChecked) {
+func (a *cli) fixMedia(ctx context.Context, v *admin.Verification, all bool, s *steps) error {
+	return a.eachMediaPart(ctx, social.MediaCheck{Repair: true, All: all}, func(part *social.MediaChecked) {
 		for _, p := range part.Problems {
 			v.Add(admin.MediaFinding(p))
 		}

@@ -112,7 +112,7 @@ func (a *Archiver) archive(ctx context.Context, b *store.AccountBackup) error {
 	}
 	limited, cancel := context.WithTimeout(ctx, a.Timeout)
 	defer cancel()
-	size, err := a.archives.Write(b.File, func(w io.Writer) error {
+	size, err := a.archives.Write(limited, b.File, func(w io.Writer) error {
 		z := &archiveWriter{Archiver: a, zip: zip.NewWriter(w), account: account, modified: b.ID.Time(), room: room}
 		if err := z.write(limited); err != nil {
 			return err
@@ -124,7 +124,7 @@ func (a *Archiver) archive(ctx context.Context, b *store.AccountBackup) error {
 	}
 	err = a.social.CompleteBackup(ctx, b.ID, size)
 	if errs.IsNotFound(err) { // the account was deleted meanwhile
-		return a.archives.Remove(b.File)
+		return a.archives.Remove(ctx, b.File)
 	}
 	return err
 }
@@ -312,7 +312,7 @@ func (z *archiveWriter) writeFiles(ctx context.Context) error {
 			continue
 		}
 		profile = append(profile, name)
-		if err := z.writeFile(name); err != nil {
+		if err := z.writeFile(ctx, name); err != nil {
 			return err
 		}
 	}
@@ -325,13 +325,13 @@ func (z *archiveWriter) writeFiles(ctx context.Context) error {
 		if slices.Contains(profile, f.File) {
 			return nil
 		}
-		return z.writeFile(f.File)
+		return z.writeFile(ctx, f.File)
 	})
 }
 
 // writeFile adds a file, uncompressed because media are compressed already.
-func (z *archiveWriter) writeFile(name string) error {
-	file, err := z.files.OpenFile(name)
+func (z *archiveWriter) writeFile(ctx context.Context, name string) error {
+	file, err := z.files.OpenFile(ctx, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		z.omitted = append(z.omitted, archivedFile(name)+" (missing)")
 		return nil
@@ -340,16 +340,12 @@ func (z *archiveWriter) writeFile(name string) error {
 		return err
 	}
 	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return err
-	}
-	if info.Size() > z.room {
+	if file.Size > z.room {
 		z.omitted = append(z.omitted, archivedFile(name)+" (size limit)")
 		return nil
 	}
-	z.room -= info.Size()
-	w, err := z.zip.CreateHeader(&zip.FileHeader{Name: archivedFile(name), Method: zip.Store, Modified: info.ModTime()})
+	z.room -= file.Size
+	w, err := z.zip.CreateHeader(&zip.FileHeader{Name: archivedFile(name), Method: zip.Store, Modified: file.ModTime})
 	if err == nil {
 		_, err = io.Copy(w, file)
 	}

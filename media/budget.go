@@ -62,12 +62,16 @@ type Budget struct {
 	reserved map[Class]int64
 }
 
+// archivesDir has the archives of accounts.
+const archivesDir = "backups/accounts"
+
 // measurement is what cannot be counted while it changes.
 type measurement struct {
 	at       time.Time
 	database store.DatabaseSize
 	ballast  int64
 	recorded []store.StorageUsage
+	archives int64 // of accounts, if they may be in a bucket; otherwise they are in folders
 	free     int64 // on the disk
 }
 
@@ -108,6 +112,11 @@ func (b *Budget) measure(ctx context.Context, age time.Duration) (measurement, e
 	}
 	if m.recorded, err = b.db.StorageUsage(ctx); err != nil {
 		return m, err
+	}
+	if b.files.HasBucket() {
+		if m.archives, err = b.db.AccountBackupsSize(ctx); err != nil {
+			return m, err
+		}
 	}
 	if m.free, err = b.Free(b.dir); err != nil {
 		return m, err
@@ -150,6 +159,8 @@ func (b *Budget) walk(ctx context.Context) error {
 		switch {
 		case top == "media", top == "cache":
 			return fs.SkipDir // counted by Files and Proxy
+		case b.files.HasBucket() && filepath.ToSlash(rel) == archivesDir:
+			return fs.SkipDir // counted by their rows
 		case strings.HasPrefix(top, store.File) && !d.IsDir():
 			return nil
 		case top == store.BallastFile:
@@ -192,7 +203,7 @@ func (b *Budget) sums(m measurement) sums {
 	files := b.files.Bytes(recordedFiles(m.recorded))
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	s := sums{fixed: m.database.File + max(m.database.Log, logReserve) + m.ballast + files, free: m.free}
+	s := sums{fixed: m.database.File + max(m.database.Log, logReserve) + m.ballast + files + m.archives, free: m.free}
 	for _, f := range b.folders {
 		s.fixed += f.Bytes
 	}
@@ -276,6 +287,18 @@ func (b *Budget) Check(ctx context.Context, class Class) error {
 		return nil
 	}
 	return b.check(ctx, class)
+}
+
+// CheckDisk returns an error of status 507 if so many bytes more would leave too little space on the disk.
+func (b *Budget) CheckDisk(bytes int64) error {
+	if b == nil {
+		return nil
+	}
+	free, err := b.Free(b.dir)
+	if err == nil && free-bytes < b.limits().MinFree {
+		err = errDiskFull
+	}
+	return err
 }
 
 // Reserve returns an empty reservation. The caller ends it with Release or Commit.

@@ -90,7 +90,7 @@ func (b *Budget) classes(m measurement, l limits) ([]ClassUsage, RemotePosts) {
 		{Profiles, profiles.Count, profiles.Bytes, 0},
 		{ProxyCache, 0, b.proxy.Bytes(), b.proxy.cacheSize()},
 		{EmojiPacks, b.folders[EmojiPacks].Count, b.folders[EmojiPacks].Bytes, l.Emoji},
-		{Backups, b.folders[Backups].Count, b.folders[Backups].Bytes, 0},
+		{Backups, b.folders[Backups].Count, b.folders[Backups].Bytes + m.archives, 0},
 		{Database, 0, m.database.File + m.database.Log, 0},
 		{Ballast, 0, m.ballast, 0},
 		{OtherFiles, other.Count, other.Bytes + unused, 0},

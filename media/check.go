@@ -16,17 +16,19 @@ import (
 // Folders is the number of folders that files are distributed over, by the first byte of their name.
 const Folders = 256
 
-// OpenToCheck opens the store in dir for Stat, WalkFolder and Intact only. Another process may write it. If there is no dir, the result is nil,
-// a store without files.
-func OpenToCheck(dir string) (*Files, error) {
+// OpenToCheck opens the store in dir for reading only. Another process may write it. Files that are not there are read from the bucket, unless that is
+// nil. Without dir and bucket, the result is nil, a store without files.
+func OpenToCheck(dir string, b *Bucket) (*Files, error) {
 	root, err := disk.OpenRoot(dir)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) && b == nil {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open media: %w", err)
 	}
-	return &Files{root: root}, nil
+	f := &Files{root: root}
+	f.UseBucket(b, false)
+	return f, nil
 }
 
 // NameHash returns the bytes that the name of a stored file stands for in hexadecimal, in size bytes. It returns false for other names.
@@ -41,11 +43,14 @@ func NameHash(name string) (hash [sha256.Size]byte, size int, ok bool) {
 }
 
 // Stat returns the entry of a stored file, nil if it does not exist or is a folder.
-func (f *Files) Stat(name string) (*Entry, error) {
+func (f *Files) Stat(ctx context.Context, name string) (*Entry, error) {
 	if f == nil || !validName(name) {
 		return nil, nil
 	}
 	info, err := f.root.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) && f.bucket != nil {
+		return f.statBucket(ctx, name)
+	}
 	if errors.Is(err, fs.ErrNotExist) || err == nil && info.IsDir() {
 		return nil, nil
 	}
@@ -60,17 +65,22 @@ func (f *Files) WalkFolder(ctx context.Context, folder int, fn func(Entry) error
 	if f == nil {
 		return nil
 	}
-	return walkFolder(ctx, f.root, fmt.Sprintf("%02x", folder), func(name string, info fs.FileInfo) error {
+	dir := fmt.Sprintf("%02x", folder)
+	err := walkFolder(ctx, f.root, dir, func(name string, info fs.FileInfo) error {
 		if !validName(name) {
 			return nil
 		}
 		return fn(Entry{Name: name, Size: info.Size(), ModTime: info.ModTime()})
 	})
+	if err != nil {
+		return err
+	}
+	return f.walkBucket(ctx, dir+"/", fn)
 }
 
 // Intact returns whether the content of a stored file has a SHA-256, if that is known. A file that was removed meanwhile is intact.
 func (f *Files) Intact(ctx context.Context, name, want string) (bool, error) {
-	file, err := f.OpenFile(name)
+	file, err := f.OpenFile(ctx, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return true, nil
 	}
@@ -78,13 +88,9 @@ func (f *Files) Intact(ctx context.Context, name, want string) (bool, error) {
 		return false, fmt.Errorf("check stored file: %w", err)
 	}
 	defer file.Close()
-	info, err := file.Stat()
+	sum, err := sumOfContent(ctx, io.LimitReader(file, file.Size))
 	if err != nil {
 		return false, fmt.Errorf("check stored file: %w", err)
 	}
-	sum := sha256.New()
-	if _, err := io.Copy(sum, io.NewSectionReader(readerAt{ctx, file}, 0, info.Size())); err != nil {
-		return false, fmt.Errorf("check stored file: %w", err)
-	}
-	return want == "" || hex.EncodeToString(sum.Sum(nil)) == want, nil
+	return want == "" || sum == want, nil
 }

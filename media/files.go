@@ -2,13 +2,15 @@
 // writes the files to disk and serves them. It does not know what refers to a file. Proxy serves files of other
 // servers through a cache. Archives keeps backups of accounts.
 //
+// Files and archives are on disk or in a bucket of S3 (bucket.go); what is being written, and the cache of the proxy, is always on disk.
+//
 // Rules: the name of a file is a keyed hash of its owner and its content, so files never change, equal content of an owner is stored once, and
 // a name does not reveal whether an account has a file. Names from before were the plain SHA-256; they stay, as do names that were made with
 // other keys. A file appears under its name only when it is complete and on disk. A file is decoded only after its header has shown the
 // cost, and one at a time.
 //
 // Limits: 50 million pixels, 1000 frames, 80 MiB of memory to decode; the proxy fetches 24 files at a time, 6 of one registered domain, 12 of domains
-// that it does not know, and 12 slow ones.
+// that it does not know, and 12 slow ones. 256 files of the bucket are read at a time, 32 of one network; what is written to it needs 32 MiB of memory.
 package media
 
 import (
@@ -22,6 +24,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/netip"
 	"os"
 	"path"
 	"strconv"
@@ -57,7 +60,7 @@ func diskUsage(size int64) int64 { return (size + blockSize - 1) / blockSize * b
 // tempDir contains files that are being written. It cannot clash with a stored name, which begins with two hexadecimal digits.
 const tempDir = "tmp"
 
-// Files is a directory of stored files. It is safe for concurrent use.
+// Files is a directory of stored files, and the bucket if there is one (UseBucket). It is safe for concurrent use.
 type Files struct {
 	root       *disk.Root
 	limits     Limits
@@ -69,13 +72,15 @@ type Files struct {
 	usage      filesUsage
 	budget     atomic.Pointer[Budget]   // nil: no limits
 	bans       atomic.Pointer[store.DB] // nil: nothing is banned
+	bucket     *inBucket                // nil: all files are on disk
 }
 
 // Entry is a stored file in Walk.
 type Entry struct {
-	Name    string
-	Size    int64
-	ModTime time.Time // when the content was last stored, possibly not for the first time
+	Name     string
+	Size     int64
+	ModTime  time.Time // when the content was last stored, possibly not for the first time; by the clock of the bucket for files that are there
+	InBucket bool
 }
 
 // Open opens the store in dir, which it creates if necessary, and removes incomplete files of an interrupted process. Only one process
@@ -118,35 +123,63 @@ func openDir(dir string) (*disk.Root, error) {
 // Close closes the directory. Open files stay readable.
 func (f *Files) Close() error { return f.root.Close() }
 
-// OpenFile opens a stored file. The error is fs.ErrNotExist if there is none.
-func (f *Files) OpenFile(name string) (*os.File, error) {
+// OpenFile opens a stored file to read all of it. The error is fs.ErrNotExist if there is none. Reading from a bucket ends with ctx.
+func (f *Files) OpenFile(ctx context.Context, name string) (*Content, error) {
 	if !validName(name) {
 		return nil, fs.ErrNotExist
 	}
-	return f.root.Open(name)
+	file, err := f.root.Open(name)
+	if errors.Is(err, fs.ErrNotExist) && f.bucket != nil {
+		return f.openBucket(ctx, netip.Addr{}, name, true)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return onDisk(file)
 }
 
 // RemoveOlder removes a file that nobody has claimed and that was not stored again since a time. It returns whether it did. The caller
 // must know that no row referred to the file at some time after it. So a file that is about to get a reference, or has just got one, is
-// kept, even if its content has been there unused for long.
-func (f *Files) RemoveOlder(name string, than time.Time) (bool, error) {
+// kept, even if its content has been there unused for long. In a bucket it removes the file if no row refers to it now.
+func (f *Files) RemoveOlder(ctx context.Context, name string, than time.Time) (bool, error) {
 	if !validName(name) {
 		return false, nil
 	}
+	if f.bucket == nil {
+		removed, _, err := f.removeFromDisk(name, than)
+		return removed, err
+	}
+	release, err := f.bucket.names.Take(ctx, name)
+	if err != nil {
+		return false, busy(ctx, err)
+	}
+	defer release()
+	removed, kept, err := f.removeFromDisk(name, than)
+	if kept || err != nil {
+		return removed, err
+	}
+	removedThere, err := f.removeFromBucket(ctx, name)
+	return removed || removedThere, err
+}
+
+// removeFromDisk is RemoveOlder for the disk. kept: the file is there and stays.
+func (f *Files) removeFromDisk(name string, than time.Time) (removed, kept bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.claims[name] > 0 {
-		return false, nil
+		return false, true, nil
 	}
 	info, err := f.root.Lstat(name)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && info.ModTime().After(than) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("stat stored file: %w", err)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, false, nil
+	case err != nil:
+		return false, false, fmt.Errorf("stat stored file: %w", err)
+	case info.ModTime().After(than):
+		return false, true, nil
 	}
 	err = f.remove(name)
-	return err == nil, err
+	return err == nil, false, err
 }
 
 // remove removes a file. f.mu is held.
@@ -178,6 +211,13 @@ func (f *Files) release(names ...string) {
 
 // Walk calls fn for each stored file, in no order, until fn fails or ctx ends. Files may be added and removed meanwhile.
 func (f *Files) Walk(ctx context.Context, fn func(Entry) error) error {
+	if err := f.walkDisk(ctx, fn); err != nil {
+		return err
+	}
+	return f.walkBucket(ctx, "", fn)
+}
+
+func (f *Files) walkDisk(ctx context.Context, fn func(Entry) error) error {
 	return walkFolders(ctx, f.root, func(name string, info fs.FileInfo) error {
 		if !validName(name) {
 			return nil
@@ -250,7 +290,10 @@ func (f *Files) newTemp() (*temp, error) {
 
 // store makes the content durable under its name, and claims it: until its release, no clean-up removes it. It replaces equal content,
 // which renews the modification time by which clean-up finds unused files.
-func (t *temp) store(name string) error {
+func (t *temp) store(ctx context.Context, name string) error {
+	if t.files.bucket != nil && t.files.bucket.newFiles {
+		return t.upload(ctx, name)
+	}
 	if err := t.Sync(); err != nil {
 		return writeError(err)
 	}

@@ -84,12 +84,12 @@ func TestFiles(t *testing.T) {
 
 	a.Release()
 	for range 2 { // the second time it is no error
-		if _, err := f.RemoveOlder(a.Name, time.Now().Add(time.Hour)); err != nil {
+		if _, err := f.RemoveOlder(t.Context(), a.Name, time.Now().Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for name, want := range map[string]bool{a.Name: false, b.Name: true, "": false, "..": false, "tmp": false, "notes.txt": false} {
-		if got, err := f.Stat(name); (got != nil) != want || err != nil {
+		if got, err := f.Stat(t.Context(), name); (got != nil) != want || err != nil {
 			t.Errorf("Stat(%q) = %v, %v", name, got, err)
 		}
 	}
@@ -114,7 +114,7 @@ func TestRemoveKeepsToStoredFiles(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"../database", "notes.txt", "tmp", ".", ""} {
-		if _, err := f.RemoveOlder(name, time.Now().Add(time.Hour)); err != nil {
+		if _, err := f.RemoveOlder(t.Context(), name, time.Now().Add(time.Hour)); err != nil {
 			t.Errorf("RemoveOlder(%q): %v", name, err)
 		}
 	}

@@ -31,6 +31,9 @@ func (u *filesUsage) add(name string, n int64) {
 
 // countOnce counts the files unless that was done.
 func (f *Files) countOnce(ctx context.Context) error {
+	if f.bucket != nil {
+		return nil // Bytes counts by the records
+	}
 	f.usage.mu.Lock()
 	counted := f.usage.known[255] // the last
 	f.usage.mu.Unlock()
@@ -68,9 +71,12 @@ func (f *Files) countFolder(ctx context.Context, i int) error {
 	return nil
 }
 
-// Bytes returns what the files take on disk. Of folders that Count has not reached yet it assumes their share of recorded, the sum of the
+// Bytes returns what the files take on disk. With a bucket it returns recorded, wherever the files are. Of folders that Count has not reached yet it assumes their share of recorded, the sum of the
 // records in the database.
 func (f *Files) Bytes(recorded int64) int64 {
+	if f.bucket != nil {
+		return recorded
+	}
 	f.usage.mu.Lock()
 	defer f.usage.mu.Unlock()
 	total, unknown := int64(0), int64(0)

@@ -95,7 +95,7 @@ func (file *File) Release() {
 	}
 }
 
-// Ingest stores the content of r for an owner, without its metadata, and returns when it is on disk. It reads slightly more than maxBytes at most.
+// Ingest stores the content of r for an owner, without its metadata, and returns when it is on disk or in the bucket. It reads slightly more than maxBytes at most.
 // Content that is too long, not accepted for the kind, damaged, or too costly is rejected with an errs.Error, and nothing is stored.
 // No clean-up removes the files until File.Release.
 func (f *Files) Ingest(ctx context.Context, owner store.AccountID, r io.Reader, kind Kind, maxBytes int64) (*File, error) {
@@ -182,9 +182,9 @@ func (f *Files) Ingest(ctx context.Context, owner store.AccountID, r io.Reader, 
 		}
 	}
 	if kind == Preview && data != nil {
-		err = f.storeOnlyThumbnail(file, data)
+		err = f.storeOnlyThumbnail(ctx, file, data)
 	} else {
-		err = f.storeWithThumbnail(t, file, data)
+		err = f.storeWithThumbnail(ctx, t, file, data)
 	}
 	if err != nil {
 		return nil, err
@@ -193,13 +193,13 @@ func (f *Files) Ingest(ctx context.Context, owner store.AccountID, r io.Reader, 
 }
 
 // storeWithThumbnail stores a file and, if it has one, its thumbnail.
-func (f *Files) storeWithThumbnail(t *temp, file *File, thumbnail []byte) error {
+func (f *Files) storeWithThumbnail(ctx context.Context, t *temp, file *File, thumbnail []byte) error {
 	if thumbnail != nil {
-		if err := f.storeBytes(file.Thumbnail, thumbnail); err != nil {
+		if err := f.storeBytes(ctx, file.Thumbnail, thumbnail); err != nil {
 			return err
 		}
 	}
-	if err := t.store(file.Name); err != nil {
+	if err := t.store(ctx, file.Name); err != nil {
 		if thumbnail != nil {
 			f.release(file.Thumbnail)
 		}
@@ -209,12 +209,12 @@ func (f *Files) storeWithThumbnail(t *temp, file *File, thumbnail []byte) error 
 }
 
 // storeOnlyThumbnail makes the thumbnail the file.
-func (f *Files) storeOnlyThumbnail(file *File, thumbnail []byte) error {
+func (f *Files) storeOnlyThumbnail(ctx context.Context, file *File, thumbnail []byte) error {
 	file.Name, file.Thumbnail, file.Size = file.Thumbnail, "", int64(len(thumbnail))
 	file.MIME = mimeByExt[strings.TrimPrefix(path.Ext(file.Name), ".")]
 	file.SHA256 = file.thumbnailSum
 	file.Width, file.Height = file.ThumbSize.X, file.ThumbSize.Y
-	return f.storeBytes(file.Name, thumbnail)
+	return f.storeBytes(ctx, file.Name, thumbnail)
 }
 
 // upload is the body of an upload. Reading fails if it is too long or the context has ended.

@@ -277,7 +277,7 @@ func TestIngestCancelled(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	small.Release()
-	if _, err := f.RemoveOlder(small.Name, time.Now().Add(time.Hour)); err != nil {
+	if _, err := f.RemoveOlder(t.Context(), small.Name, time.Now().Add(time.Hour)); err != nil {
 		t.Error(err)
 	}
 	wantNothingStored(t, dir)
@@ -311,7 +311,7 @@ func FuzzIngest(f *testing.F) {
 		}
 		got.Release()
 		for _, name := range []string{got.Name, got.Thumbnail} {
-			if _, err := files.RemoveOlder(name, time.Now().Add(time.Hour)); err != nil {
+			if _, err := files.RemoveOlder(t.Context(), name, time.Now().Add(time.Hour)); err != nil {
 				t.Error(err)
 			}
 		}

@@ -116,7 +116,7 @@ func TestTooManyFrames(t *testing.T) {
 		}
 		file.Release()
 		for _, n := range []string{file.Name, file.Thumbnail} {
-			if _, err := f.RemoveOlder(n, time.Now().Add(time.Hour)); err != nil {
+			if _, err := f.RemoveOlder(t.Context(), n, time.Now().Add(time.Hour)); err != nil {
 				t.Error(err)
 			}
 		}

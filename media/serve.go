@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"mime"
 	"net/http"
+	"net/netip"
 	"os"
 	"path"
 	"strconv"
@@ -16,12 +17,13 @@ import (
 )
 
 // Handler serves stored files below /media/. It serves only the types of mimeByExt, with headers that keep a file from running scripts
-// or loading resources, and never as an ActivityPub document.
-func (f *Files) Handler() http.Handler {
-	return http.StripPrefix("/media/", http.HandlerFunc(f.serve))
+// or loading resources, and never as an ActivityPub document. The files that one network receives from a bucket at the same time are limited; client
+// is the zero Addr if it is not known.
+func (f *Files) Handler(client netip.Addr) http.Handler {
+	return http.StripPrefix("/media/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f.serve(w, r, client) }))
 }
 
-func (f *Files) serve(w http.ResponseWriter, r *http.Request) {
+func (f *Files) serve(w http.ResponseWriter, r *http.Request, client netip.Addr) {
 	h := w.Header()
 	setSafeHeaders(h)
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -48,20 +50,20 @@ func (f *Files) serve(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		file, err = f.root.Open(name)
 	}
-	if errors.Is(err, fs.ErrNotExist) {
-		http.Error(w, "Not found", http.StatusNotFound)
+	elsewhere := errors.Is(err, fs.ErrNotExist) && f.bucket != nil
+	if err != nil && !elsewhere {
+		serveError(w, err)
 		return
 	}
-	if err != nil {
-		http.Error(w, "Internal server error", http.StatusInternalServerError)
-		return
-	}
-	defer file.Close()
-
 	h.Set("Content-Type", mimeByExt[ext])
 	h.Set("Content-Disposition", disposition(r.URL.Query().Get("name"), ext))
 	h.Set("Cache-Control", "public, max-age=1209600, immutable")
 	h.Set("ETag", `"`+strings.TrimSuffix(path.Base(name), "."+ext)+`"`)
+	if elsewhere {
+		f.serveBucket(w, r, client, name)
+		return
+	}
+	defer file.Close()
 	http.ServeContent(w, r, "", time.Time{}, file)
 }
 

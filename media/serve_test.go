@@ -5,6 +5,7 @@ import (
 	"mime"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"testing"
 )
@@ -82,7 +83,7 @@ func TestServe(t *testing.T) {
 				r.Header = tt.header
 			}
 			w := httptest.NewRecorder()
-			f.Handler().ServeHTTP(w, r)
+			f.Handler(netip.Addr{}).ServeHTTP(w, r)
 			if w.Code != tt.want {
 				t.Errorf("status %d, want %d", w.Code, tt.want)
 			}

@@ -24,7 +24,7 @@ func TestRemoveOlder(t *testing.T) {
 	if err := os.Chtimes(filepath.Join(dir, file.Name), stored, stored); err != nil {
 		t.Fatal(err)
 	}
-	if removed, err := f.RemoveOlder(file.Name, time.Now()); removed || err != nil {
+	if removed, err := f.RemoveOlder(t.Context(), file.Name, time.Now()); removed || err != nil {
 		t.Errorf("a claimed file was removed: %v, %v", removed, err)
 	}
 	file.Release()
@@ -39,12 +39,12 @@ func TestRemoveOlder(t *testing.T) {
 		{file.Name, stored.Add(time.Minute), true},
 		{file.Name, stored.Add(time.Minute), false},
 	} {
-		removed, err := f.RemoveOlder(tt.name, tt.than)
+		removed, err := f.RemoveOlder(t.Context(), tt.name, tt.than)
 		if err != nil || removed != tt.want {
 			t.Errorf("%s older than %v: %v, %v, want %v", tt.name, tt.than, removed, err, tt.want)
 		}
 	}
-	if found, err := f.Stat(file.Name); found != nil || err != nil {
+	if found, err := f.Stat(t.Context(), file.Name); found != nil || err != nil {
 		t.Errorf("it is still there: %v, %v", found, err)
 	}
 }

@@ -80,7 +80,7 @@ func (f *Files) preview(ctx context.Context, src *io.SectionReader, format *form
 }
 
 // storeBytes stores a small file.
-func (f *Files) storeBytes(name string, data []byte) error {
+func (f *Files) storeBytes(ctx context.Context, name string, data []byte) error {
 	t, err := f.newTemp()
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func (f *Files) storeBytes(name string, data []byte) error {
 	if _, err := t.Write(data); err != nil {
 		return writeError(err)
 	}
-	return t.store(name)
+	return t.store(ctx, name)
 }
 
 // reduce decodes a picture, scales it down to fit into the box, and applies the orientation. It also returns the blurhash. It recovers

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
-	"os"
 
 	"svc/internal/errs"
+	"svc/media"
 	"svc/server/entity"
 	"svc/server/rest"
 	"svc/store"
@@ -52,7 +52,7 @@ func (h *backups) downloadBackup(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := h.Archives.Open(b.File)
+	file, err := h.Archives.Open(r.Context(), b.File, clientOf(r), r.Header.Get("Range") == "")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, errs.ErrRecordNotFound
 	}
@@ -64,7 +64,7 @@ func (h *backups) downloadBackup(r *rest.Request) (any, error) {
 
 // backupFile serves an open backup.
 type backupFile struct {
-	file   *os.File
+	file   *media.Content
 	backup *store.AccountBackup
 }
 
@@ -76,5 +76,5 @@ func (f *backupFile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "private, no-store")
 	h.Set("X-Robots-Tag", "noindex")
 	h.Set("Referrer-Policy", "no-referrer")
-	http.ServeContent(w, r, "", f.backup.ID.Time(), f.file)
+	http.ServeContent(w, r, "", f.backup.ID.Time(), f.file.ReadSeekCloser)
 }

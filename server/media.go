@@ -120,15 +120,19 @@ func (h *uploads) updateMedia(r *rest.Request) (any, error) {
 
 func mediaParam(r *rest.Request) store.MediaID { return store.ParseID[store.MediaID](r.Param("id")) }
 
-func (h *uploads) serveMedia(*rest.Request) (any, error) { return h.Media.Handler(), nil }
+func (h *uploads) serveMedia(r *rest.Request) (any, error) { return h.Media.Handler(clientOf(r)), nil }
+
+// clientOf returns the network of a client, the zero Addr if many clients share it.
+func clientOf(r *rest.Request) netip.Addr {
+	if r.FromProxy() {
+		return netip.Addr{}
+	}
+	return r.Network()
+}
 
 // serveProxy serves remote media.
 func (h *uploads) serveProxy(r *rest.Request) (any, error) {
-	client := r.Network()
-	if r.FromProxy() { // many clients share it
-		client = netip.Addr{}
-	}
-	return h.Proxy.Handler(client), nil
+	return h.Proxy.Handler(clientOf(r)), nil
 }
 
 // serveEmoji serves the images of custom emoji.

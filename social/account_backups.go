@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"errors"
-	"io/fs"
 	"net/http"
 	"time"
 
@@ -53,13 +52,17 @@ func (s *Service) RequestBackup(ctx context.Context, id store.AccountID, byStaff
 	if err := s.Archives.CheckSpace(ctx); err != nil {
 		return nil, err
 	}
+	missing, err := s.missingBackups(ctx, id)
+	if err != nil {
+		return nil, err
+	}
 	var b *store.AccountBackup
-	err := s.db.Update(ctx, func(tx *store.Tx) error {
+	err = s.db.Update(ctx, func(tx *store.Tx) error {
 		account, err := tx.Account(ctx, id)
 		if err != nil {
 			return err
 		}
-		pending, err := s.checkBackups(ctx, tx, id, byStaff)
+		pending, err := s.checkBackups(ctx, tx, id, missing, byStaff)
 		if err != nil || pending != nil {
 			b = pending
 			return err
@@ -82,7 +85,7 @@ func (s *Service) RequestBackup(ctx context.Context, id store.AccountID, byStaff
 
 // checkBackups returns an error if an account may not have another backup now. For staff it returns the pending one. It removes failed
 // backups and those whose file is missing, because the database was restored without it; they do not count.
-func (s *Service) checkBackups(ctx context.Context, tx *store.Tx, id store.AccountID, byStaff bool) (pending *store.AccountBackup, err error) {
+func (s *Service) checkBackups(ctx context.Context, tx *store.Tx, id store.AccountID, missing map[store.AccountBackupID]bool, byStaff bool) (pending *store.AccountBackup, err error) {
 	backups, err := tx.AccountBackups(ctx, id, maxAccountBackups)
 	if err != nil {
 		return nil, err
@@ -90,7 +93,7 @@ func (s *Service) checkBackups(ctx context.Context, tx *store.Tx, id store.Accou
 	interval := s.Settings.Load().Accounts.BackupInterval
 	for _, b := range backups {
 		switch {
-		case b.State == store.BackupFailed, b.State == store.BackupComplete && s.isMissing(b):
+		case b.State == store.BackupFailed, missing[b.ID]:
 			if err := tx.RemoveAccountBackup(ctx, b.ID); err != nil {
 				return nil, err
 			}
@@ -151,7 +154,7 @@ func (s *Service) CompleteBackup(ctx context.Context, id store.AccountBackupID, 
 	if err != nil {
 		return err
 	}
-	return s.removeBackupFiles(old)
+	return s.removeBackupFiles(ctx, old)
 }
 
 // BackupAttemptFailed counts a failed attempt to make a backup. It returns true if there is another one.
@@ -198,7 +201,7 @@ func (s *Service) removeOrphanedBackups(ctx context.Context) error {
 		if b != nil || err != nil {
 			return err
 		}
-		return s.Archives.Remove(name)
+		return s.Archives.Remove(ctx, name)
 	})
 }
 
@@ -215,12 +218,12 @@ func (s *Service) removeBackups(ctx context.Context, backups []*store.AccountBac
 	if err != nil {
 		return err
 	}
-	return s.removeBackupFiles(backups)
+	return s.removeBackupFiles(ctx, backups)
 }
 
-func (s *Service) removeBackupFiles(backups []*store.AccountBackup) error {
+func (s *Service) removeBackupFiles(ctx context.Context, backups []*store.AccountBackup) error {
 	for _, b := range backups {
-		if err := s.Archives.Remove(b.File); err != nil {
+		if err := s.Archives.Remove(ctx, b.File); err != nil {
 			return err
 		}
 	}
@@ -236,11 +239,16 @@ func (s *Service) purgeBackups(ctx context.Context, id store.AccountID) error {
 	return s.removeBackups(ctx, backups)
 }
 
-// isMissing returns true if there is no file of a backup.
-func (s *Service) isMissing(b *store.AccountBackup) bool {
-	file, err := s.Archives.Open(b.File)
-	if err == nil {
-		file.Close()
+// missingBackups returns the complete backups of an account whose file is missing. They are looked for before a transaction, because a bucket may take
+// its time.
+func (s *Service) missingBackups(ctx context.Context, id store.AccountID) (map[store.AccountBackupID]bool, error) {
+	backups, err := s.db.AccountBackups(ctx, id, maxAccountBackups)
+	missing := make(map[store.AccountBackupID]bool)
+	for _, b := range backups {
+		if b.State == store.BackupComplete {
+			there, err := s.Archives.Has(ctx, b.File)
+			missing[b.ID] = !there && err == nil
+		}
 	}
-	return errors.Is(err, fs.ErrNotExist)
+	return missing, err
 }

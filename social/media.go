@@ -231,8 +231,10 @@ const (
 // sweepMedia is the recurring job that removes unattached uploads, and then files that no row uses. Recent files stay, because their row
 // may not be written yet; so does a file that is stored again meanwhile (media.Files.RemoveOlder).
 func (s *Service) sweepMedia(ctx context.Context, _ store.SweepMedia) error {
-	_, err := s.PruneMedia(ctx, false)
-	return err
+	if _, err := s.PruneMedia(ctx, false); err != nil {
+		return err
+	}
+	return s.files.SweepBucket(ctx)
 }
 
 // fileRemovalDelay is how long files stay after their last use has ended. An upload of the same content that is stored meanwhile has its
@@ -253,12 +255,12 @@ func (s *Service) removeFiles(ctx context.Context, w store.RemoveFiles) error {
 	return err
 }
 
-// removeUnusedFiles removes files that no upload and no profile uses and that are older than before. It returns their number. Their records go
+// removeUnusedFiles removes files that no upload and no profile uses and that are older than before. It returns those that it removed. Their records go
 // first: a file that stays by an interruption is removed by the sweep.
-func (s *Service) removeUnusedFiles(ctx context.Context, names []string, before time.Time) (int, error) {
+func (s *Service) removeUnusedFiles(ctx context.Context, names []string, before time.Time) (removed []string, err error) {
 	unused, err := unusedFiles(ctx, s.db, names)
 	if err != nil || len(unused) == 0 {
-		return 0, err
+		return nil, err
 	}
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
 		if unused, err = unusedFiles(ctx, tx, unused); err != nil {
@@ -267,13 +269,12 @@ func (s *Service) removeUnusedFiles(ctx context.Context, names []string, before 
 		return tx.RemoveStoredFiles(ctx, unused)
 	})
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	removed := 0
 	for _, name := range unused {
-		was, removeErr := s.files.RemoveOlder(name, before)
+		was, removeErr := s.files.RemoveOlder(ctx, name, before)
 		if was {
-			removed++
+			removed = append(removed, name)
 		}
 		err = errors.Join(err, removeErr)
 	}

@@ -1,13 +1,17 @@
 package social
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"svc/internal/errs"
 	"svc/media"
@@ -18,6 +22,7 @@ import (
 type MediaCheck struct {
 	From   string `json:"from"`   // where the part before ended; "" starts
 	Repair bool   `json:"repair"` // what can be repaired
+	All    bool   `json:"all"`    // read the content of all files of a bucket, too, instead of a sample
 }
 
 // MediaChecked is the result of a part.
@@ -52,6 +57,8 @@ const (
 	checkBatch   = 500 // uploads at a time
 	checkFolders = "folder:"
 	checkTime    = 5 * time.Second // of a part
+	sampleOf     = 50              // of so many files of a bucket in a folder the content of one is read, and of one at least
+	checkStats   = 16              // questions to a bucket at a time
 	maxProblems  = 5000            // in a part; the folder or batch being checked is finished
 )
 
@@ -64,7 +71,7 @@ type MediaRows interface {
 
 // MediaFiles are the files that a check reads: of the media folder, or of a backup.
 type MediaFiles interface {
-	Stat(name string) (*media.Entry, error)
+	Stat(ctx context.Context, name string) (*media.Entry, error)
 	WalkFolder(ctx context.Context, folder int, fn func(media.Entry) error) error
 	Intact(ctx context.Context, name, sum string) (bool, error)
 }
@@ -126,7 +133,7 @@ func (k *MediaChecker) checkStep(ctx context.Context, c MediaCheck) (*MediaCheck
 		if n+1 < media.Folders {
 			r.Next = checkFolders + strconv.Itoa(n+1)
 		}
-		return r, k.checkFolder(ctx, n, c.Repair, r)
+		return r, k.checkFolder(ctx, n, c, r)
 	}
 	var after store.MediaID
 	if c.From != "" {
@@ -140,8 +147,12 @@ func (k *MediaChecker) checkStep(ctx context.Context, c MediaCheck) (*MediaCheck
 	if err != nil {
 		return nil, err
 	}
-	for _, m := range rows {
-		if err := k.checkUpload(ctx, m, c.Repair, r); err != nil {
+	stats, err := k.stats(ctx, rows)
+	if err != nil {
+		return nil, err
+	}
+	for i, m := range rows {
+		if err := k.checkUpload(ctx, m, stats[i], c.Repair, r); err != nil {
 			return nil, err
 		}
 	}
@@ -153,10 +164,50 @@ func (k *MediaChecker) checkStep(ctx context.Context, c MediaCheck) (*MediaCheck
 	return r, k.checkPictures(ctx, r)
 }
 
+// uploadStats are the files of an upload.
+type uploadStats struct {
+	file, thumbnail       *media.Entry // nil: none
+	fileErr, thumbnailErr error        // of the disk
+}
+
+// stats returns the entries of the files of uploads, in their order. It asks a bucket about several at a time.
+func (k *MediaChecker) stats(ctx context.Context, rows []*store.Media) ([]uploadStats, error) {
+	list := make([]uploadStats, len(rows))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(1)
+	if k.hasBucket() {
+		group.SetLimit(checkStats)
+	}
+	for i, m := range rows {
+		group.Go(func() error {
+			s := &list[i]
+			if s.file, s.fileErr = k.files.Stat(ctx, m.File); m.Thumbnail != "" {
+				s.thumbnail, s.thumbnailErr = k.files.Stat(ctx, m.Thumbnail)
+			}
+			return cmp.Or(ctx.Err(), ofBucket(s.fileErr), ofBucket(s.thumbnailErr))
+		})
+	}
+	return list, group.Wait()
+}
+
+// hasBucket returns whether the content of some files is expensive to read.
+func (k *MediaChecker) hasBucket() bool {
+	files, ok := k.files.(*media.Files)
+	return ok && files.HasBucket()
+}
+
+// ofBucket returns an error because of which the check cannot go on: without its bucket, all files would be missing. Others are findings.
+func ofBucket(err error) error {
+	if errors.Is(err, media.ErrBucket) {
+		return err
+	}
+	return nil
+}
+
 // checkUpload checks that the files of an upload exist and have the right size.
-func (k *MediaChecker) checkUpload(ctx context.Context, m *store.Media, repair bool, r *MediaChecked) error {
-	entry, err := k.files.Stat(m.File)
-	if err != nil {
+func (k *MediaChecker) checkUpload(ctx context.Context, m *store.Media, stats uploadStats, repair bool, r *MediaChecked) error {
+	entry := stats.file
+	if stats.fileErr != nil {
 		return ctx.Err() // of the disk: the check of its folder reports it
 	}
 	switch {
@@ -173,7 +224,7 @@ func (k *MediaChecker) checkUpload(ctx context.Context, m *store.Media, repair b
 			return err
 		}
 		if intact, err := k.files.Intact(ctx, m.File, sum); err != nil || !intact {
-			return ctx.Err() // the check of its folder reports it
+			return cmp.Or(ctx.Err(), ofBucket(err)) // the check of its folder reports it
 		}
 		p := r.add(WrongSize, m.File, &m.ID, m.Size)
 		if p.Repaired = repair; repair {
@@ -185,7 +236,7 @@ func (k *MediaChecker) checkUpload(ctx context.Context, m *store.Media, repair b
 	if m.Thumbnail == "" {
 		return nil
 	}
-	if entry, err = k.files.Stat(m.Thumbnail); err != nil || entry != nil {
+	if stats.thumbnailErr != nil || stats.thumbnail != nil {
 		return ctx.Err()
 	}
 	p := r.add(MissingThumbnail, m.Thumbnail, &m.ID, 0)
@@ -209,43 +260,48 @@ func (k *MediaChecker) checkPictures(ctx context.Context, r *MediaChecked) error
 		return err
 	}
 	for _, name := range pictures {
-		entry, err := k.files.Stat(name)
+		entry, err := k.files.Stat(ctx, name)
 		if err == nil && entry == nil {
 			r.add(MissingPicture, name, nil, 0)
+		}
+		if err := ofBucket(err); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// checkFolder checks the content of the files in a folder, and that something refers to them. Recent files may get a row soon.
-func (k *MediaChecker) checkFolder(ctx context.Context, folder int, repair bool, r *MediaChecked) error {
+// checkFolder checks the content of the files in a folder, and that something refers to them. Recent files may get a row soon. Of files in a bucket it
+// checks the content of a sample.
+func (k *MediaChecker) checkFolder(ctx context.Context, folder int, c MediaCheck, r *MediaChecked) error {
+	repair := c.Repair
 	var old []string
+	var far []media.Entry // whose content has not been checked
 	sizes := make(map[string]int64)
 	err := k.files.WalkFolder(ctx, folder, func(e media.Entry) error {
 		if e.ModTime.Before(k.before) {
 			old = append(old, e.Name)
 			sizes[e.Name] = e.Size
 		}
-		sum, err := k.rows.StoredSum(ctx, e.Name)
-		if err != nil {
-			return err
+		if e.InBucket && !c.All {
+			far = append(far, e)
+			return nil
 		}
-		intact, err := k.files.Intact(ctx, e.Name, sum)
-		switch {
-		case err != nil && ctx.Err() != nil:
-			return err
-		case err != nil: // of the disk: the other files are checked nevertheless
-			r.add(UnreadableFile, e.Name, nil, e.Size)
-		case !intact:
-			r.add(DamagedFile, e.Name, nil, e.Size)
-		}
-		return nil
+		return k.checkContent(ctx, e, r)
 	})
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case ofBucket(err) != nil:
+		return err
 	case err != nil: // the other folders are checked nevertheless
 		r.add(UnreadableFile, fmt.Sprintf("%02x/", folder), nil, 0)
+	}
+	rand.Shuffle(len(far), func(i, j int) { far[i], far[j] = far[j], far[i] })
+	for _, e := range far[:(len(far)+sampleOf-1)/sampleOf] {
+		if err := k.checkContent(ctx, e, r); err != nil {
+			return err
+		}
 	}
 	unused, err := unusedFiles(ctx, k.rows, old)
 	if err != nil {
@@ -256,11 +312,29 @@ func (k *MediaChecker) checkFolder(ctx context.Context, folder int, repair bool,
 		if !repair {
 			continue
 		}
-		n, err := k.social.removeUnusedFiles(ctx, []string{name}, k.before)
+		removed, err := k.social.removeUnusedFiles(ctx, []string{name}, k.before)
 		if _, isDisk := errors.AsType[*fs.PathError](err); err != nil && !isDisk {
 			return err
 		}
-		p.Repaired = n == 1
+		p.Repaired = len(removed) == 1
+	}
+	return nil
+}
+
+// checkContent checks the content of a file. A file of the disk that cannot be read is a problem, so that the others are checked nevertheless.
+func (k *MediaChecker) checkContent(ctx context.Context, e media.Entry, r *MediaChecked) error {
+	sum, err := k.rows.StoredSum(ctx, e.Name)
+	if err != nil {
+		return err
+	}
+	intact, err := k.files.Intact(ctx, e.Name, sum)
+	switch {
+	case err != nil && ctx.Err() != nil, ofBucket(err) != nil:
+		return err
+	case err != nil:
+		r.add(UnreadableFile, e.Name, nil, e.Size)
+	case !intact:
+		r.add(DamagedFile, e.Name, nil, e.Size)
 	}
 	return nil
 }

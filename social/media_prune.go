@@ -76,10 +76,10 @@ func (s *Service) sweepFiles(ctx context.Context, p *PrunedMedia) error {
 		if err != nil || len(unused) == 0 {
 			return err
 		}
-		n, err := s.removeUnusedFiles(ctx, unused, before)
-		p.Files += int64(n)
+		removed, err := s.removeUnusedFiles(ctx, unused, before)
+		p.Files += int64(len(removed))
 		for _, e := range batch {
-			if gone, _ := s.files.Stat(e.Name); gone == nil {
+			if slices.Contains(removed, e.Name) {
 				p.Bytes += e.Size
 			}
 		}

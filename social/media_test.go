@@ -55,7 +55,7 @@ func (b *harness) stored(uploads ...*store.Media) (rows, files string) {
 		if len(found) > 0 {
 			rows += m.Description
 		}
-		file, err := b.files.Stat(m.File)
+		file, err := b.files.Stat(b.t.Context(), m.File)
 		if err != nil {
 			b.t.Fatal(err)
 		}

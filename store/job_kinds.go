@@ -37,6 +37,16 @@ func (SweepMedia) Kind() JobKind {
 	return JobKind{Name: "sweep_media", Every: 24 * time.Hour, Timeout: 10 * time.Minute, Deletes: true}
 }
 
+// MoveMedia moves uploads and archives of accounts to the place where new ones are stored: the disk or the bucket.
+type MoveMedia struct{}
+
+func (MoveMedia) Kind() JobKind {
+	return JobKind{Name: "move_media", Timeout: NoTimeout, Parallel: 1, Deletes: true}
+}
+
+// MoveMediaKey is the unique key of the job that moves media.
+const MoveMediaKey = "move_media"
+
 // RemoveFiles removes those of the files that no upload and no profile uses.
 type RemoveFiles struct {
 	Files []string `json:"files"`

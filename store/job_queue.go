@@ -72,6 +72,11 @@ func (tx *Tx) enqueue(ctx context.Context, at time.Time, p JobPayload, key *stri
 	return tx.trimJobs(ctx, domain)
 }
 
+// HasJob returns true if a job with a key is queued or runs. A parked one is not.
+func (r reader) HasJob(ctx context.Context, key string) (bool, error) {
+	return r.exists(ctx, `SELECT 1 FROM jobs WHERE unique_key = ? AND parked = 0`, key)
+}
+
 // DropJob removes the queued job that has a key, if there is one.
 func (tx *Tx) DropJob(ctx context.Context, key string) error {
 	return tx.exec(ctx, "drop job", `DELETE FROM jobs WHERE unique_key = ?`, key)

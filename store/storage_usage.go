@@ -70,6 +70,11 @@ func (r reader) StoredSum(ctx context.Context, name string) (string, error) {
 	return *sum, nil
 }
 
+// HasStoredFile returns true if a file is recorded.
+func (r reader) HasStoredFile(ctx context.Context, name string) (bool, error) {
+	return r.exists(ctx, `SELECT 1 FROM stored_files WHERE name = ?`, name)
+}
+
 // sumInName returns the SHA-256 that is the name of a file from before names were keyed, "" for other files.
 func sumInName(name string) string {
 	_, file, _ := strings.Cut(name, "/")

@@ -258,7 +258,17 @@ type Media struct {
 	MaxPixels         int64
 	MaxFrames         int
 	Describe          bool
+
+	Storage  string // MediaOnDisk or MediaInBucket: where new files go
+	Bucket   string // a location of package objects; "": none
+	Redirect bool   // files of the bucket are served by redirects to signed addresses
 }
+
+// Values of Media.Storage.
+const (
+	MediaOnDisk   = "disk"
+	MediaInBucket = "s3"
+)
 
 // MediaProxy configures the proxy for remote media. Sizes are in bytes.
 type MediaProxy struct {
@@ -285,6 +295,7 @@ type Backup struct {
 	Schedule time.Duration // between two; 0: none
 	Dir      string        // "": backups/ in the data directory
 	Place    string        // a location of package objects, instead of Dir; "": none
+	Media    bool          // uploads are in it
 	Verify   bool          // each backup is read again
 
 	Keep                               int // the newest; and in addition

@@ -57,6 +57,15 @@ func (c *Config) conflicts() Problems {
 	if c.Polls.MinExpiration > c.Polls.MaxExpiration {
 		p = append(p, errors.New("polls.min_expiration: must not be longer than polls.max_expiration"))
 	}
+	if c.Media.Bucket == "" && c.Media.Storage == MediaInBucket {
+		p = append(p, errors.New(`media.bucket: must not be empty while media.storage is "s3"`))
+	}
+	if c.Media.Bucket == "" && c.Media.Redirect {
+		p = append(p, errors.New("media.bucket: must not be empty while media.redirect is true"))
+	}
+	if origin, err := url.Parse(c.MediaRedirectOrigin()); err == nil && origin.Host != "" && origin.Host == c.URL().Host {
+		p = append(p, errors.New("media.redirect: the host of media.bucket must not be that of server.url, because S3 does not send the headers that protect it"))
+	}
 	if c.MediaProxy.Enabled && c.MediaProxy.MaxFile > c.MediaProxy.CacheSize/2 {
 		p = append(p, errors.New("media_proxy.max_file: must not be larger than half of media_proxy.cache_size"))
 	}

@@ -196,6 +196,13 @@ func (c *Config) mediaSettings() section {
 			Description: "Maximum number of frames of an animated image."},
 		{Key: "describe", field: boolean(&c.Media.Describe, false), Restart: true,
 			Description: "Show size, length and a blurred placeholder of attachments in the API (meta, blurhash). Turn it on if people use phone apps: without it, posts jump while pictures load."},
+		{Key: "storage", field: choice(&c.Media.Storage, MediaOnDisk, MediaOnDisk, MediaInBucket), Restart: true,
+			Description: `Where new uploads, their thumbnails and archives of accounts are stored: "disk" (the data directory) or "s3" (media.bucket). Files that are in the other place are read from there; svc media move moves them. The cache of the media proxy stays on disk.`},
+		{Key: "bucket", field: text(&c.Media.Bucket, "", optional(bucket)), Restart: true,
+			Description: "Bucket of S3 for media. The credentials are in s3. Nobody else may read or write it. Keep it here until svc media move has moved all files out of it.",
+			Suggestions: []any{"s3://bucket/media?endpoint=https://s3.example.org"}},
+		{Key: "redirect", field: boolean(&c.Media.Redirect, false), Restart: true,
+			Description: "Send clients to the bucket for files that are there, by addresses that are valid for 10 minutes, instead of serving the files through this server. The host of the bucket must be one of its own, because S3 cannot send all headers that this server sends (docs/media.md)."},
 	}}
 }
 

@@ -88,6 +88,8 @@ func (c *Config) backupSettings() section {
 		{Key: "place", field: text(&c.Backup.Place, "", optional(place)), Restart: true,
 			Description: "A bucket of S3 or a folder of an SFTP server where they are written instead. The credentials are in s3 and sftp. A backup has all secrets of the server, and is not encrypted: nobody else may read the place.",
 			Suggestions: []any{"s3://bucket/svc?endpoint=https://s3.example.org", "sftp://svc@backup.example.org/~/svc"}},
+		{Key: "media", field: boolean(&c.Backup.Media, true),
+			Description: "Include uploads and profile pictures in these backups, also those in media.bucket, of which all are transferred. What is left out has to be backed up in another way."},
 		{Key: "verify", field: boolean(&c.Backup.Verify, true),
 			Description: "Read each of these backups again when it is complete, and check all that is in it. From a place this transfers the whole backup."},
 	}}
@@ -134,6 +136,15 @@ func anyPlace(s string) error {
 	return err
 }
 
+// bucket is the location of a bucket.
+func bucket(s string) error {
+	l, err := objects.ParseLocation(s)
+	if err == nil && l.Kind != objects.S3 {
+		err = errors.New("must be s3://BUCKET/PREFIX?endpoint=https://HOST")
+	}
+	return err
+}
+
 func (c *Config) s3Settings() section {
 	return section{"s3", "Credentials for buckets of S3. Without them those of the environment are used: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the files that these names with _FILE name.", []Setting{
 		{Key: "access_key", field: text(&c.S3.AccessKey, "", oneLine), Restart: true,
@@ -164,6 +175,18 @@ func (c *Config) PlaceOptions() objects.Options {
 		AccessKey: c.S3.AccessKey, SecretKey: objects.Secret(c.S3.SecretKey), SecretKeyFile: c.S3.SecretKeyFile,
 		KeyFile: c.SFTP.KeyFile, PasswordFile: c.SFTP.PasswordFile, KnownHosts: c.SFTP.KnownHosts,
 	}
+}
+
+// MediaRedirectOrigin returns the scheme and host that media are redirected to, "" if they are not redirected.
+func (c *Config) MediaRedirectOrigin() string {
+	if !c.Media.Redirect {
+		return ""
+	}
+	location, err := objects.ParseLocation(c.Media.Bucket)
+	if err != nil {
+		return ""
+	}
+	return location.Origin()
 }
 
 func (c *Config) updateSettings() section {

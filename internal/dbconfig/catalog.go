@@ -171,7 +171,8 @@ func FileOnly(group, key string) bool {
 		return true
 	}
 	switch group + "." + key {
-	case "instance.configurable_from_database", "federation.allow_loopback", "log.format", "updates.url", "updates.public_key", "backup.place":
+	case "instance.configurable_from_database", "federation.allow_loopback", "log.format", "updates.url", "updates.public_key", "backup.place", "media.storage",
+		"media.bucket", "media.redirect":
 		return true
 	}
 	return false

@@ -77,6 +77,7 @@ type Config struct {
 	CheckMail  func(ctx context.Context) error                               // connects to the mail server and signs in
 	Backups    func(ctx context.Context) (*Backups, error)                   // in the folder of backups
 	Replica    func(ctx context.Context) (*Replica, error)                   // state of the continuous copy; nil: not known
+	Bucket     func(ctx context.Context) error                               // lists media.bucket; nil: there is none
 	Parked     func(ctx context.Context) (*Parked, error)                    // jobs and deliveries after their last attempt; nil: not known
 }
 
@@ -119,6 +120,7 @@ var checks = []struct {
 	{"backups", checkBackups},
 	{"replica", checkReplica},
 	{"rehearsal", checkRehearsal},
+	{"bucket", checkBucket},
 	{"jobs", checkParked},
 	{"open files", checkOpenFiles},
 	{"socket", checkSocket},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -158,6 +159,26 @@ func checkBackups(ctx context.Context, d *doctor) Result {
 	default:
 		return ok("the newest of %d backups in %s is %d hours old", b.Count, b.Dir, int(age.Hours()))
 	}
+}
+
+// checkBucket checks that the bucket of media answers, and that clients can and may be redirected to it.
+func checkBucket(ctx context.Context, d *doctor) Result {
+	if d.Bucket == nil {
+		return notChecked("media.bucket is not set")
+	}
+	if err := d.Bucket(ctx); err != nil {
+		return failure("Check media.bucket, the credentials of s3 and the server of the bucket. Until then uploads and media of the bucket are refused.", "the bucket of media cannot be read: %v", err)
+	}
+	origin, err := url.Parse(d.Settings.MediaRedirectOrigin())
+	switch {
+	case err != nil || origin.Host == "":
+		return ok("the bucket of media answers")
+	case origin.Scheme != "https":
+		return warning("Use an endpoint with https, or turn media.redirect off.", "clients are redirected to %s, which is not encrypted, and pages of https do not load it", origin)
+	case isLocalName(origin.Hostname()):
+		return warning("Use an endpoint that clients can reach, or turn media.redirect off.", "clients are redirected to %s, which they cannot reach", origin)
+	}
+	return ok("the bucket of media answers; clients are redirected to %s: nothing else may be served under this host", origin.Host)
 }
 
 func checkParked(ctx context.Context, d *doctor) Result {

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"svc/internal/objects"
+	"svc/internal/objects/objectstest"
 )
 
 // TestOneWins has several stores create the same objects at once.
@@ -117,16 +118,16 @@ func TestConditions(t *testing.T) {
 // TestIgnoredConditions has servers that cannot guarantee a condition: that must be an error, because two would hold a lease.
 func TestIgnoredConditions(t *testing.T) {
 	t.Run("s3", func(t *testing.T) {
-		server := newFakeS3(t)
-		server.ignoreConditions = true
-		s := s3Place(server.address).open(t)
+		server := objectstest.New(t)
+		server.IgnoreConditions = true
+		s := s3Place(server.Address).open(t)
 		for _, o := range []objects.PutOptions{{IfNone: true}, {IfMatch: "x"}} {
 			if _, err := s.Put(t.Context(), "lease", strings.NewReader(""), 0, o); !errors.Is(err, errors.ErrUnsupported) {
 				t.Errorf("%+v: %v", o, err)
 			}
 		}
-		if list := names(t, s, ""); len(list) != 0 || len(server.objects) != 0 {
-			t.Errorf("left are %q and %d objects", list, len(server.objects))
+		if list := names(t, s, ""); len(list) != 0 || len(server.Objects) != 0 {
+			t.Errorf("left are %q and %d objects", list, len(server.Objects))
 		}
 	})
 	t.Run("sftp", func(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"svc/internal/objects"
+	"svc/internal/objects/objectstest"
 )
 
 // operations are all that ask a place for something. The object "object" is there.
@@ -235,15 +236,15 @@ func TestStatus(t *testing.T) {
 		{503, "SlowDown", objects.ErrUnreachable, 3},
 		{501, "NotImplemented", errors.ErrUnsupported, 1},
 	} {
-		server := newFakeS3(t)
-		s := s3Place(server.address).open(t)
-		server.status, server.code, server.requests = tt.status, tt.code, nil
-		if err := operations["put"](t, s); !errors.Is(err, tt.want) || len(server.requests) != tt.count {
-			t.Errorf("%d %s: %v after %q", tt.status, tt.code, err, server.requests)
+		server := objectstest.New(t)
+		s := s3Place(server.Address).open(t)
+		server.Status, server.Code, server.Requests = tt.status, tt.code, nil
+		if err := operations["put"](t, s); !errors.Is(err, tt.want) || len(server.Requests) != tt.count {
+			t.Errorf("%d %s: %v after %q", tt.status, tt.code, err, server.Requests)
 		}
 	}
-	server := newFakeS3(t)
-	p := s3Place(server.address)
+	server := objectstest.New(t)
+	p := s3Place(server.Address)
 	p.location = strings.Replace(p.location, "bucket", "another", 1)
 	if _, err := p.tryOpen(t); err == nil || errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a bucket that is missing: %v", err)
@@ -274,9 +275,9 @@ func TestRedirect(t *testing.T) {
 func TestMemory(t *testing.T) {
 	const limit, size = 16 << 20, 200 << 20
 	places := map[string]place{"folder": folderPlace(t), "sftp": sftpPlace(t)}
-	server := newFakeS3(t)
-	server.discard = true
-	places["s3"] = s3Place(server.address)
+	server := objectstest.New(t)
+	server.Discard = true
+	places["s3"] = s3Place(server.Address)
 	for name, p := range places {
 		s := p.open(t)
 		body := &heapWatch{Reader: zeros(size)}

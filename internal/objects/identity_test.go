@@ -22,6 +22,7 @@ import (
 	"golang.org/x/crypto/ssh/knownhosts"
 
 	"svc/internal/objects"
+	"svc/internal/objects/objectstest"
 )
 
 // TestHostKeys never accepts a host key that is not expected, and finds the expected one among several.
@@ -137,7 +138,7 @@ func TestUserKeys(t *testing.T) {
 
 // TestCertificates verifies that of an S3 server.
 func TestCertificates(t *testing.T) {
-	server := httptest.NewTLSServer(&fakeS3{objects: map[string]fakeObject{}})
+	server := httptest.NewTLSServer(objectstest.Empty())
 	defer server.Close()
 	p := s3Place(server.Listener.Addr().String())
 	p.location = strings.Replace(p.location, "http:", "https:", 1)
@@ -208,9 +209,9 @@ func fetch(t *testing.T, address string) fetched {
 
 // TestSignBounds refuses what must not be signed. It needs no server: signing asks nobody.
 func TestSignBounds(t *testing.T) {
-	server := newFakeS3(t)
-	s := s3Place(server.address).open(t)
-	server.requests = nil
+	server := objectstest.New(t)
+	s := s3Place(server.Address).open(t)
+	server.Requests = nil
 	signer := s.(objects.Signer)
 	for _, tt := range []struct {
 		name  string
@@ -224,12 +225,12 @@ func TestSignBounds(t *testing.T) {
 		if (err == nil) != tt.ok {
 			t.Errorf("%+v: %v", tt, err)
 		}
-		if u, err := url.Parse(address); tt.ok && (err != nil || u.Host != server.address || u.Path != "/bucket/a/prefix/object") {
+		if u, err := url.Parse(address); tt.ok && (err != nil || u.Host != server.Address || u.Path != "/bucket/a/prefix/object") {
 			t.Errorf("%+v: %s", tt, address)
 		}
 	}
-	if len(server.requests) > 0 {
-		t.Errorf("the server was asked %q", server.requests)
+	if len(server.Requests) > 0 {
+		t.Errorf("the server was asked %q", server.Requests)
 	}
 	var notSigner objects.Store = folderPlace(t).open(t)
 	if _, ok := notSigner.(objects.Signer); ok {

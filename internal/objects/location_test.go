@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"svc/internal/objects"
+	"svc/internal/objects/objectstest"
 )
 
 const someFingerprint = "SHA256:abcdefghijklmnopqrstuvwxyz0123456789ABCDEFG"
@@ -88,8 +89,8 @@ func TestSecretsAreMasked(t *testing.T) {
 
 // TestEnvironment takes the credentials of S3 from the environment and from files that it names.
 func TestEnvironment(t *testing.T) {
-	server := newFakeS3(t)
-	p := s3Place(server.address)
+	server := objectstest.New(t)
+	p := s3Place(server.Address)
 	p.options.AccessKey, p.options.SecretKey = "", ""
 	file := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(file, []byte(testUser+"\n"), 0o600); err != nil {

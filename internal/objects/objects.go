@@ -109,8 +109,8 @@ type Signer interface {
 	SignGet(ctx context.Context, name string, options SignOptions) (string, error)
 }
 
-// Open returns the store of a location. It connects to an SFTP server, makes a folder that is missing unless Options say otherwise, and checks that the bucket is there, so that
-// wrong settings are noticed at once.
+// Open returns the store of a location. It connects to an SFTP server, makes a folder that is missing, and checks that the bucket is there, so that
+// wrong settings are noticed at once, unless options say otherwise.
 func Open(ctx context.Context, location Location, options Options) (Store, error) {
 	options = options.withDefaults()
 	var s Store

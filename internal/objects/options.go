@@ -54,6 +54,9 @@ type Options struct {
 	// NoCreate is for reading: Open fails with fs.ErrNotExist if the folder is missing, and makes none. A Put may fail then.
 	NoCreate bool
 
+	// Unchecked opens a bucket without a request, so that a server starts while the bucket cannot be reached.
+	Unchecked bool
+
 	// RootCAs verify the certificate of an S3 server; nil: those of the system.
 	RootCAs *x509.CertPool
 	// Stall is after which time without a byte of an answer an operation ends; 0: 30 seconds.

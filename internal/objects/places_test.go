@@ -4,9 +4,6 @@ import (
 	"context"
 	"io"
 	"net"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -17,6 +14,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"svc/internal/objects"
+	"svc/internal/objects/objectstest"
 )
 
 const (
@@ -118,8 +116,8 @@ func sftpServerIn(t *testing.T, dir string) (place, *sshServer) {
 }
 
 func fakePlace(t *testing.T) place {
-	s := newFakeS3(t)
-	return s3Place(s.address)
+	s := objectstest.New(t)
+	return s3Place(s.Address)
 }
 
 func s3Place(address string) place {
@@ -135,44 +133,13 @@ func realPlace(t *testing.T) place { return realPlaceIn(t, t.TempDir()) }
 
 // testUser and testSecret are the credentials of all servers.
 const (
-	testUser   = "svcuser"
-	testSecret = "a-long-secret-word"
+	testUser   = objectstest.User
+	testSecret = objectstest.Secret
 )
 
 // realPlaceIn starts the S3 server that .ci/s3-server has built, with its files in a folder.
 func realPlaceIn(t *testing.T, dir string, flags ...string) place {
-	program := os.Getenv("SVC_TEST_S3_SERVER")
-	if program == "" {
-		t.Skip("SVC_TEST_S3_SERVER names no S3 server; .ci/s3-server DIR builds one")
-	}
-	files := filepath.Join(dir, "files")
-	if err := os.MkdirAll(filepath.Join(files, "bucket"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := l.Addr().String()
-	l.Close()
-	flags = append(flags, "--port", address, "--access", testUser, "--secret", testSecret, "--quiet", "posix", files)
-	server := exec.Command(program, flags...)
-	server.Dir = t.TempDir()
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		server.Process.Kill()
-		server.Wait()
-	})
-	waitFor(t, "the S3 server", func() bool {
-		c, err := net.Dial("tcp", address)
-		if err == nil {
-			c.Close()
-		}
-		return err == nil
-	})
-	return s3Place(address)
+	return s3Place(objectstest.StartReal(t, dir, flags...))
 }
 
 // uploads returns how many uploads in parts are not complete.

@@ -71,6 +71,18 @@ func bucketAddress(l Location) (*url.URL, error) {
 	return u, nil
 }
 
+// Origin returns scheme and host of the addresses of a bucket, "" if the location is no bucket.
+func (l Location) Origin() string {
+	if l.Kind != S3 {
+		return ""
+	}
+	u, err := bucketAddress(l)
+	if err != nil {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host
+}
+
 // s3Transport returns a transport that connects to private addresses, too, because an administrator named them. Like the server's other requests, it
 // uses no proxy of the environment.
 func s3Transport(o Options) *http.Transport {
@@ -80,7 +92,7 @@ func s3Transport(o Options) *http.Transport {
 		TLSHandshakeTimeout:    o.Stall,
 		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.RootCAs},
 		ForceAttemptHTTP2:      true,
-		MaxIdleConnsPerHost:    8,
+		MaxIdleConnsPerHost:    32, // media are many small requests at a time
 		IdleConnTimeout:        time.Minute,
 		MaxResponseHeaderBytes: 64 << 10,
 		DisableCompression:     true,

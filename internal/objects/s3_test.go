@@ -21,6 +21,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"svc/internal/objects"
+	"svc/internal/objects/objectstest"
 )
 
 // TestS3Answers has servers that answer like no server should: each answer is an error after a bounded number of requests and bytes.
@@ -76,10 +77,10 @@ func TestS3Answers(t *testing.T) {
 		{"whole object", "get range", with(200, "Last-Modified: Fri, 2 Jan 2026 03:04:05 GMT", text("0123456789")), "ignores the range", 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			server := newFakeS3(t)
-			s := s3Place(server.address).open(t)
-			server.requests = nil
-			server.answer = func(w http.ResponseWriter, r *http.Request) bool { tt.answer(w, r); return true }
+			server := objectstest.New(t)
+			s := s3Place(server.Address).open(t)
+			server.Requests = nil
+			server.Answer = func(w http.ResponseWriter, r *http.Request) bool { tt.answer(w, r); return true }
 			operation := operations[tt.operation]
 			switch tt.operation {
 			case "stat missing":
@@ -91,8 +92,8 @@ func TestS3Answers(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), tt.says) || errors.Is(err, fs.ErrNotExist) || len(err.Error()) > 2000 {
 				t.Errorf("got %v, want an error that says %q", err, tt.says)
 			}
-			if len(server.requests) != tt.requests {
-				t.Errorf("%d requests, want %d", len(server.requests), tt.requests)
+			if len(server.Requests) != tt.requests {
+				t.Errorf("%d requests, want %d", len(server.Requests), tt.requests)
 			}
 		})
 	}
@@ -118,10 +119,10 @@ func endless(w http.ResponseWriter, _ *http.Request) {
 
 // TestAnswerSize has answers of the largest size that is read, and of one byte more.
 func TestAnswerSize(t *testing.T) {
-	server := newFakeS3(t)
-	s := s3Place(server.address).open(t)
+	server := objectstest.New(t)
+	s := s3Place(server.Address).open(t)
 	for size, ok := range map[int]bool{1 << 20: true, 1<<20 + 1: false} {
-		server.answer = func(w http.ResponseWriter, _ *http.Request) bool {
+		server.Answer = func(w http.ResponseWriter, _ *http.Request) bool {
 			const open, end = "<ListBucketResult>", "</ListBucketResult>"
 			io.WriteString(w, open+strings.Repeat(" ", size-len(open+end))+end)
 			return true
@@ -137,9 +138,9 @@ func TestContentRange(t *testing.T) {
 	for header, ok := range map[string]bool{
 		"bytes 3-6/10": true, "bytes 3-5/6": true, "bytes 0-3/10": false, "bytes 3-2/10": false, "bytes 3-6/6": false, "bytes 3-6/*": false, "x": false, "bytes 3-6/-1": false,
 	} {
-		server := newFakeS3(t)
-		s := s3Place(server.address).open(t)
-		server.answer = func(w http.ResponseWriter, _ *http.Request) bool {
+		server := objectstest.New(t)
+		s := s3Place(server.Address).open(t)
+		server.Answer = func(w http.ResponseWriter, _ *http.Request) bool {
 			w.Header().Set("Last-Modified", "Fri, 02 Jan 2026 03:04:05 GMT")
 			w.Header().Set("Content-Range", header)
 			w.WriteHeader(206)
@@ -170,13 +171,13 @@ func TestComplete(t *testing.T) {
 			return n == 1
 		}, nil, 2, 1},
 		{"full", func(w http.ResponseWriter, _ int) bool { fmt.Fprintf(w, failure, "QuotaExceeded"); return true }, objects.ErrFull, 1, 0},
-		{"gone", func(w http.ResponseWriter, _ int) bool { refuse(w, 404, "NoSuchUpload"); return true }, fs.ErrNotExist, 1, 0},
+		{"gone", func(w http.ResponseWriter, _ int) bool { objectstest.Refuse(w, 404, "NoSuchUpload"); return true }, fs.ErrNotExist, 1, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			server := newFakeS3(t)
-			s := s3Place(server.address).open(t)
+			server := objectstest.New(t)
+			s := s3Place(server.Address).open(t)
 			count := 0
-			server.answer = func(w http.ResponseWriter, r *http.Request) bool {
+			server.Answer = func(w http.ResponseWriter, r *http.Request) bool {
 				if r.Method != "POST" || !r.URL.Query().Has("uploadId") {
 					return false
 				}
@@ -186,8 +187,8 @@ func TestComplete(t *testing.T) {
 			if err := operations["put in parts"](t, s); !errors.Is(err, tt.want) || count != tt.attempts {
 				t.Errorf("after %d attempts: %v", count, err)
 			}
-			if len(server.objects) != tt.objects || len(server.uploads) != 0 {
-				t.Errorf("left are %d objects and %d uploads", len(server.objects), len(server.uploads))
+			if len(server.Objects) != tt.objects || len(server.Uploads) != 0 {
+				t.Errorf("left are %d objects and %d uploads", len(server.Objects), len(server.Uploads))
 			}
 		})
 	}
@@ -195,15 +196,15 @@ func TestComplete(t *testing.T) {
 
 // TestLostAnswer loses the answer to a request that completed an upload. The next attempt finds no upload: that must not look like a missing object.
 func TestLostAnswer(t *testing.T) {
-	server := newFakeS3(t)
-	s := s3Place(server.address).open(t)
+	server := objectstest.New(t)
+	s := s3Place(server.Address).open(t)
 	first := true
-	server.answer = func(w http.ResponseWriter, r *http.Request) bool {
+	server.Answer = func(w http.ResponseWriter, r *http.Request) bool {
 		if r.Method != "POST" || !r.URL.Query().Has("uploadId") || !first {
 			return false
 		}
 		first = false
-		server.upload(httptest.NewRecorder(), r, strings.TrimPrefix(r.URL.Path, "/bucket/"), nil)
+		server.Upload(httptest.NewRecorder(), r, strings.TrimPrefix(r.URL.Path, "/bucket/"), nil)
 		panic(http.ErrAbortHandler)
 	}
 	if err := operations["put in parts"](t, s); !errors.Is(err, objects.ErrUnreachable) || errors.Is(err, fs.ErrNotExist) {
@@ -216,14 +217,14 @@ func TestLostAnswer(t *testing.T) {
 
 // TestLongListing lists names of which a page is larger than an answer may be.
 func TestLongListing(t *testing.T) {
-	server := newFakeS3(t)
-	s := s3Place(server.address).open(t)
+	server := objectstest.New(t)
+	s := s3Place(server.Address).open(t)
 	long := strings.Repeat("é", 95)
 	var want []string
 	for i := range 1500 {
 		name := fmt.Sprintf("%s/%s/%04d", long, long, i)
 		want = append(want, name)
-		server.objects["a/prefix/"+name] = fakeObject{size: 1, time: time.Now()}
+		server.Objects["a/prefix/"+name] = objectstest.Object{Size: 1, Time: time.Now()}
 	}
 	if got := names(t, s, ""); !slices.Equal(got, want) {
 		t.Errorf("%d names are listed, want %d", len(got), len(want))

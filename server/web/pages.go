@@ -102,6 +102,9 @@ func (a answer) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 // mediaSources returns the hosts from which pages load media directly, past the media proxy, and that of captcha pictures.
 func mediaSources(c *config.Config) []string {
 	sources := proxyExceptions(c)
+	if source := c.MediaRedirectOrigin(); source != "" { // of redirects, too
+		sources = append(sources, source)
+	}
 	if c.Captcha.Enabled && c.Captcha.Provider == config.CaptchaKocaptcha {
 		if u, err := url.Parse(c.Captcha.Endpoint); err == nil {
 			sources = append(sources, u.Scheme+"://"+u.Host)
