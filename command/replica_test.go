@@ -346,14 +346,13 @@ func TestReplicaWithoutLitestream(t *testing.T) {
 		t.Errorf("doctor: %s %s", status, seen)
 	}
 	p.post("t", "second")
-	copying = p.replicate(program, place)
-	post := p.post("t", "third")
+	p.replicate(program, place)
+	p.post("t", "third")
 	other := newWorkspaceWithoutSettings(t)
 	other.write("passphrase", "correct horse battery\n")
 	s.waitUntil("a restoration has the third post", func() bool {
 		r := other.run("restore", "--from", place, "--data-dir", other.path("data"), "--passphrase-file", "passphrase", "--force")
 		return r.code == 0 && other.queryInt(`SELECT count(*) FROM statuses WHERE content LIKE '%third%'`) == 1
 	})
-	_ = post
 	other.run("verify").ok()
 }
