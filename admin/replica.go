@@ -14,6 +14,7 @@ import (
 	"svc/internal/ltx"
 	"svc/internal/objects"
 	"svc/internal/replica"
+	"svc/media"
 	"svc/store"
 )
 
@@ -72,6 +73,7 @@ type ReplicaOptions struct {
 	Force    bool      // move existing data aside
 	At       time.Time // the state of that time, or the newest before it; zero: the newest
 	Secrets  replica.Secrets
+	Bucket   *media.Bucket // where uploads are that are not on disk; nil: there is none
 	Progress StepProgress
 }
 
@@ -139,7 +141,7 @@ func (r *Replica) fetch(ctx context.Context, dir string, o ReplicaOptions) (*Res
 	if err != nil {
 		return nil, err
 	}
-	found, err := VerifyData(ctx, VerifyOptions{DataDir: dir, Progress: o.Progress, isCopy: true})
+	found, err := VerifyData(ctx, VerifyOptions{DataDir: dir, Bucket: o.Bucket, Progress: o.Progress, isCopy: true})
 	if err != nil {
 		return nil, err
 	}
@@ -177,8 +179,8 @@ func writeKeys(root *disk.Root, secrets replica.Secrets) error {
 	return nil
 }
 
-// Rehearse restores a copy into a temporary folder in a folder, verifies and removes it. It fails if there is no room.
-func (s *Service) Rehearse(ctx context.Context, r *Replica, dir string, secrets replica.Secrets) (*RestoredReplica, error) {
+// Rehearse restores a copy into a temporary folder in a folder, verifies and removes it. It fails if there is no room. Of the options it uses Secrets and Bucket.
+func (s *Service) Rehearse(ctx context.Context, r *Replica, dir string, o ReplicaOptions) (*RestoredReplica, error) {
 	work, err := newWorkFolder(dir, verifyWork)
 	if err != nil {
 		return nil, err
@@ -196,7 +198,7 @@ func (s *Service) Rehearse(ctx context.Context, r *Replica, dir string, secrets 
 		return nil, err
 	}
 	defer release()
-	return r.fetch(ctx, work.dir, ReplicaOptions{Secrets: secrets})
+	return r.fetch(ctx, work.dir, o)
 }
 
 // PrintFindings writes what is missing or damaged of a restored copy, at most limit lines, and the number of the others.

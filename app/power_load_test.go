@@ -161,7 +161,7 @@ func (p *powerStaff) step(ctx context.Context) error {
 	case 2:
 		return p.writeDocument(ctx)
 	}
-	return p.archive()
+	return p.archive(ctx)
 }
 
 // change makes a change of a fact, by do.
@@ -220,7 +220,7 @@ func (p *powerStaff) writeDocument(ctx context.Context) error {
 }
 
 // archive writes a file as backups of accounts are written.
-func (p *powerStaff) archive() error {
+func (p *powerStaff) archive(ctx context.Context) error {
 	name := fmt.Sprintf("archive-%d.zip", p.next)
 	return p.change("archive "+name, "1", func() error {
 		_, err := p.s.Archives.Write(ctx, name, func(w io.Writer) error {

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"svc/admin"
+	"svc/internal/config"
 	"svc/internal/disk"
 	"svc/internal/doctor"
 	"svc/internal/objects"
@@ -48,10 +50,15 @@ func (s *Server) openReplica() (err error) {
 		return fmt.Errorf("replica.place: %w", err)
 	}
 	s.replica, s.endReplica, err = replica.New(replica.Config{
-		Dir: c.Data.Dir, Folders: admin.FileDirs, PassphraseFile: c.Replica.PassphraseFile, Keep: c.Replica.Keep, Now: s.DB.Now, Log: s.log,
+		Dir: c.Data.Dir, Folders: copiedFolders(c), PassphraseFile: c.Replica.PassphraseFile, Keep: c.Replica.Keep, Now: s.DB.Now, Log: s.log,
 		Open: func(ctx context.Context) (objects.Store, error) { return objects.Open(ctx, location, c.PlaceOptions()) },
 	})
 	return err
+}
+
+// copiedFolders returns the folders of the data directory whose files are copied. Uploads that go to a bucket are not on the disk for long.
+func copiedFolders(c *config.Config) []string {
+	return slices.DeleteFunc(slices.Clone(admin.FileDirs), func(dir string) bool { return dir == "media" && c.Media.Storage == config.MediaInBucket })
 }
 
 // runReplica keeps the continuous copy up to date, and rehearses its restoration, until ctx ends.
@@ -153,7 +160,7 @@ func (s *Server) restoreCopy(ctx context.Context) (*admin.RestoredReplica, error
 	if err != nil {
 		return nil, err
 	}
-	return s.Admin.Rehearse(ctx, r, s.dataPath("backups"), secrets)
+	return s.Admin.Rehearse(ctx, r, s.dataPath("backups"), admin.ReplicaOptions{Secrets: secrets, Bucket: s.bucket})
 }
 
 func (s *Server) readRehearsal() (state rehearsalState, err error) {

@@ -14,6 +14,7 @@ import (
 	"svc/internal/config"
 	"svc/internal/replica"
 	"svc/internal/text"
+	"svc/media"
 )
 
 // listedFindings is how many missing files a restoration names.
@@ -74,8 +75,13 @@ func (a *cli) restoreReplica(ctx context.Context, r *admin.Replica, o replicaRes
 	if err != nil {
 		return err
 	}
+	bucket, err := media.OpenBucket(ctx, c, nil)
+	if err != nil {
+		return fmt.Errorf("restore: %w", err)
+	}
+	defer bucket.Close()
 	steps := a.steps()
-	restored, err := r.Restore(ctx, admin.ReplicaOptions{DataDir: c.Data.Dir, Force: o.force, At: at, Secrets: secrets, Progress: steps.report})
+	restored, err := r.Restore(ctx, admin.ReplicaOptions{DataDir: c.Data.Dir, Force: o.force, At: at, Secrets: secrets, Bucket: bucket, Progress: steps.report})
 	steps.end()
 	if err != nil {
 		return err
