@@ -163,8 +163,11 @@ func checkBackups(ctx context.Context, d *doctor) Result {
 
 // checkBucket checks that the bucket of media answers, and that clients can and may be redirected to it.
 func checkBucket(ctx context.Context, d *doctor) Result {
+	if d.Settings.Media.Bucket == "" {
+		return ok("media are on the disk of the server (media.storage)")
+	}
 	if d.Bucket == nil {
-		return notChecked("media.bucket is not set")
+		return notChecked("the bucket of media cannot be opened")
 	}
 	if err := d.Bucket(ctx); err != nil {
 		return failure("Check media.bucket, the credentials of s3 and the server of the bucket. Until then uploads and media of the bucket are refused.", "the bucket of media cannot be read: %v", err)
