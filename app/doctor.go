@@ -66,6 +66,9 @@ func (s *Server) DoctorConfig() doctor.Config {
 		Settings: c, Now: s.DB.Now, Secret: server.DoctorSecret(s.Keys), CheckKeys: s.checkKeys, Condition: s.whyUnwritable, QuickCheck: s.DB.QuickCheck, CheckMail: mailCheck(c),
 		Backups: s.backups, Parked: s.parked,
 	}
+	if c.Replica.Enabled {
+		config.Lease = s.leaseState
+	}
 	if c.Federation.Enabled {
 		config.Sign = s.Federation.Operator.SignOwn
 	}
