@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path"
 	"path/filepath"
 	"time"
@@ -27,9 +28,17 @@ type Replica struct {
 
 // OpenReplica opens the copy at a place. The error is ErrNoReplica if Litestream has written nothing there. The caller must Close it.
 func OpenReplica(ctx context.Context, where string, o objects.Options) (*Replica, error) {
+	if _, name := splitBackup(where); name != "" {
+		return nil, fmt.Errorf("%w: %s is a backup", ErrNoReplica, where)
+	}
 	location, err := objects.ParseLocation(where)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", where, err)
+	}
+	if location.Kind == objects.Folder {
+		if info, err := os.Stat(location.Path); err != nil || !info.IsDir() {
+			return nil, fmt.Errorf("%w: %s is no folder", ErrNoReplica, where)
+		}
 	}
 	o.NoCreate = true
 	place, err := objects.Open(ctx, location, o)
@@ -168,8 +177,8 @@ func writeKeys(root *disk.Root, secrets replica.Secrets) error {
 	return nil
 }
 
-// Rehearse restores a copy into a temporary folder in a folder, verifies and removes it. reserve makes room for a number of bytes; nil: there is no limit.
-func (r *Replica) Rehearse(ctx context.Context, dir string, secrets replica.Secrets, reserve func(context.Context, int64) (func(), error)) (*RestoredReplica, error) {
+// Rehearse restores a copy into a temporary folder in a folder, verifies and removes it. It fails if there is no room.
+func (s *Service) Rehearse(ctx context.Context, r *Replica, dir string, secrets replica.Secrets) (*RestoredReplica, error) {
 	work, err := newWorkFolder(dir, verifyWork)
 	if err != nil {
 		return nil, err
@@ -182,18 +191,12 @@ func (r *Replica) Rehearse(ctx context.Context, dir string, secrets replica.Secr
 	if err := checkFreeSpace(work.dir, room); err != nil {
 		return nil, err
 	}
-	if reserve != nil {
-		release, err := reserve(ctx, room)
-		if err != nil {
-			return nil, err
-		}
-		defer release()
-	}
-	restored, err := r.fetch(ctx, work.dir, ReplicaOptions{Secrets: secrets})
+	release, err := s.reserveBackup(ctx, room)
 	if err != nil {
 		return nil, err
 	}
-	return restored, nil
+	defer release()
+	return r.fetch(ctx, work.dir, ReplicaOptions{Secrets: secrets})
 }
 
 // PrintFindings writes what is missing or damaged of a restored copy, at most limit lines, and the number of the others.

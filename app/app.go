@@ -31,6 +31,7 @@ import (
 	"svc/internal/lease"
 	"svc/internal/limit"
 	"svc/internal/password"
+	"svc/internal/replica"
 	"svc/media"
 	"svc/policy"
 	"svc/server"
@@ -98,6 +99,8 @@ type Server struct {
 	level       *slog.LevelVar // nil: it is fixed
 	stored      *admin.Settings
 	backupRooms backupRooms
+	replica     *replica.Copier // nil: there is no continuous copy
+	endReplica  func()
 	restarts    chan struct{} // has an element when a restart was requested
 	running     atomic.Bool   // Run was called
 	stopping    atomic.Bool   // Run is about to end
@@ -122,6 +125,9 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 		s.level.Set(logLevel(c.Log.Level))
 	}
 	if err := s.openData(ctx, o); err != nil {
+		return s, err
+	}
+	if err := s.openReplica(); err != nil {
 		return s, err
 	}
 	c = s.Settings
@@ -233,6 +239,9 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 
 // Close releases the data directory, and then the lease.
 func (s *Server) Close() (err error) {
+	if s.endReplica != nil {
+		s.endReplica()
+	}
 	if s.Proxy != nil {
 		err = errors.Join(err, s.Proxy.Close())
 	}

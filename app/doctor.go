@@ -64,7 +64,7 @@ func (s *Server) DoctorConfig() doctor.Config {
 	c := s.Live.Load()
 	config := doctor.Config{
 		Settings: c, Now: s.DB.Now, Secret: server.DoctorSecret(s.Keys), CheckKeys: s.checkKeys, Condition: s.whyUnwritable, QuickCheck: s.DB.QuickCheck, CheckMail: mailCheck(c),
-		Backups: s.backups, Parked: s.parked,
+		Backups: s.backups, Replica: s.replicaReport, Parked: s.parked,
 	}
 	if c.Replica.Enabled {
 		config.Lease = s.leaseState

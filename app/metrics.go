@@ -7,13 +7,19 @@ import (
 
 	"svc/internal/cache"
 	"svc/internal/config"
+	"svc/internal/replica"
 	"svc/server/metrics"
 	"svc/server/rest"
 )
 
 // metricsPage returns the page of metrics.
 func (s *Server) metricsPage(requests *rest.Metrics) http.Handler {
+	var status func() replica.Status
+	if s.replica != nil {
+		status = s.replica.Status
+	}
 	return metrics.New(metrics.Config{
+		Replica:    status,
 		Version:    s.version,
 		DB:         s.DB,
 		Worker:     s.Worker,

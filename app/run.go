@@ -93,6 +93,7 @@ func (s *Server) Run(ctx context.Context, settingsFile string) error {
 	background.Go(func() { s.runHousekeeping(ctx) })
 	background.Go(func() { s.Admin.KeepStorageLimits(ctx) })
 	background.Go(func() { s.Admin.ScheduleBackups(ctx, settingsFile) })
+	background.Go(func() { s.runReplica(ctx, settingsFile) })
 	background.Go(func() { control.Serve(ctx, s.Settings.Data.Dir, calls, s.commands(), s.log) })
 	err = s.HTTP.Serve(ctx, ln)
 	stop()

@@ -24,7 +24,7 @@ func (a *cli) backupCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "backup [FILE]",
 		Short: "Back up the server to one file",
-		Long: `Write the database, keys, settings, emoji, static files and uploads to one tar file. The server may run meanwhile; the
+		Long: `Write the database, keys, settings, emoji, static files, front ends and uploads to one tar file. The server may run meanwhile; the
 file has the state at the start of the backup.
 
 FILE may be a directory, or the location of a bucket of S3 or a folder of an SFTP server; the settings s3 and sftp have the credentials. The default

@@ -19,7 +19,7 @@ import (
 )
 
 func (a *cli) restoreCommand() *cobra.Command {
-	var dataDir, from, at string
+	var dataDir, from, at, passphraseFile string
 	var force, damaged bool
 	cmd := &cobra.Command{
 		Use:   "restore [FILE]",
@@ -31,28 +31,34 @@ The data directory is the one of --data-dir, else of the settings file, else of 
 settings file is kept; if the settings in the backup differ, they are written next to it.
 
 FILE may be the location of a backup in a bucket of S3 or on an SFTP server. With --from, the newest backup in a folder or at a place is restored; with
---at, the newest one that is not younger.
+--at, the newest one that is not younger. If the place has a continuous copy (replica.place), that is restored: the newest state, or that of --at. It
+needs the passphrase, which is that of --passphrase-file, else of the settings, else asked for.
 
 A damaged or incomplete backup is refused. With --damaged, damaged files are left out, as long as database and keys are intact:
 for the case that there is no better backup. "svc verify FILE" shows the damage before.`,
 		Example: "  svc restore /mnt/usb/svc-20260102T030405Z.tar\n  svc restore svc.tar --data-dir /var/lib/svc/data --config /var/lib/svc/config.toml\n  svc restore --from s3://bucket/svc --at 2030-01-02T03:00:00Z",
 		Args:    optionalArg("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			copied, err := a.openReplica(cmd.Context(), args, from)
+			if err != nil {
+				return err
+			}
+			if copied != nil {
+				defer copied.Close()
+				return a.restoreReplica(cmd.Context(), copied, replicaRestore{dataDir, at, passphraseFile, force, damaged})
+			}
 			source, err := a.backupSource(cmd.Context(), args, from, at)
 			if err != nil {
 				return err
 			}
 			defer source.Close()
-			c, saved, err := a.restoredSettings(source)
+			saved, err := source.Settings()
 			if err != nil {
 				return err
 			}
-			moved := false
-			if dataDir != "" && !samePath(dataDir, c.Data.Dir) {
-				if c.Data.Dir, err = filepath.Abs(dataDir); err != nil {
-					return fmt.Errorf("restore: %w", err)
-				}
-				moved = true
+			c, moved, err := a.restoredSettings(saved, dataDir)
+			if err != nil {
+				return err
 			}
 			report, end := a.progress("restore")
 			r, err := admin.Restore(cmd.Context(), admin.RestoreOptions{Source: source, DataDir: c.Data.Dir, Force: force, Damaged: damaged, Progress: report})
@@ -84,6 +90,7 @@ for the case that there is no better backup. "svc verify FILE" shows the damage 
 	cmd.Flags().StringVar(&dataDir, "data-dir", "", "data `DIRECTORY`")
 	cmd.Flags().StringVar(&from, "from", "", "restore the newest backup in this folder or at this `PLACE`")
 	cmd.Flags().StringVar(&at, "at", "", "with --from: the newest one that was made at this `TIME` or before")
+	cmd.Flags().StringVar(&passphraseFile, "passphrase-file", "", "`FILE` with the passphrase of a continuous copy")
 	cmd.Flags().BoolVar(&force, "force", false, "move existing data to a subdirectory")
 	cmd.Flags().BoolVar(&damaged, "damaged", false, "leave out damaged and missing files")
 	return cmd
@@ -133,20 +140,25 @@ func parseTime(text string) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%q is no time such as 2030-01-02 or 2030-01-02T03:04:00Z", text)
 }
 
-// restoredSettings returns the existing settings, else those in the backup, and the text of the latter. They name the data directory.
-func (a *cli) restoredSettings(source *admin.BackupSource) (c *config.Config, saved []byte, err error) {
-	if saved, err = source.Settings(); err != nil {
-		return nil, nil, err
-	}
+// restoredSettings returns the existing settings, else those that were saved. They name the data directory, unless dataDir does: then moved is true if
+// it is another one.
+func (a *cli) restoredSettings(saved []byte, dataDir string) (c *config.Config, moved bool, err error) {
 	path, _ := app.SettingsFile(a.configFile)
-	if _, err := os.Stat(path); err == nil {
+	switch _, err = os.Stat(path); {
+	case err == nil:
 		c, _, err = app.LoadSettings(a.configFile)
-		return c, saved, err
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, fmt.Errorf("settings: %w", err)
+	case errors.Is(err, fs.ErrNotExist):
+		c, err = config.Parse(string(saved))
+	default:
+		err = fmt.Errorf("settings: %w", err)
 	}
-	c, err = config.Parse(string(saved))
-	return c, saved, err
+	if err != nil || dataDir == "" || samePath(dataDir, c.Data.Dir) {
+		return c, false, err
+	}
+	if c.Data.Dir, err = filepath.Abs(dataDir); err != nil {
+		err = fmt.Errorf("restore: %w", err)
+	}
+	return c, true, err
 }
 
 // restoreSettings writes the settings of the backup to the settings file, or next to an existing one. moved: the data directory is not

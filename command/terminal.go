@@ -91,6 +91,14 @@ func (t *terminal) askPassword(ctx context.Context, question string) (string, er
 	}
 }
 
+// askOnce asks for a password once, on a terminal without echo.
+func (t *terminal) askOnce(ctx context.Context, question string) (string, error) {
+	if fd, is := isTerminal(t.in); is {
+		return t.hidden(ctx, fd, question)
+	}
+	return t.ask(ctx, question, "")
+}
+
 // hidden reads a line without echo. It restores the terminal, also if it is interrupted.
 func (t *terminal) hidden(ctx context.Context, fd int, question string) (string, error) {
 	before, err := term.GetState(fd)

@@ -77,6 +77,7 @@ type Config struct {
 	CheckMail  func(ctx context.Context) error                               // connects to the mail server and signs in
 	Backups    func(ctx context.Context) (*Backups, error)                   // in the folder of backups
 	Lease      func(ctx context.Context) (seen, problem string, err error)   // at the place of the replica; nil: there is no replica
+	Replica    func(ctx context.Context) (*Replica, error)                   // state of the continuous copy; nil: not known
 	Parked     func(ctx context.Context) (*Parked, error)                    // jobs and deliveries after their last attempt; nil: not known
 }
 
@@ -118,6 +119,8 @@ var checks = []struct {
 	{"keys", checkKeys},
 	{"backups", checkBackups},
 	{"lease", checkLease},
+	{"replica", checkReplica},
+	{"rehearsal", checkRehearsal},
 	{"jobs", checkParked},
 	{"open files", checkOpenFiles},
 	{"socket", checkSocket},

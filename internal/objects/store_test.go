@@ -8,6 +8,8 @@ import (
 	"io"
 	"io/fs"
 	"math/rand"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -251,6 +253,34 @@ func (zero) Read(p []byte) (int, error) {
 type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+// TestNoCreate opens places for reading whose folder is missing: that is an error, and makes none.
+func TestNoCreate(t *testing.T) {
+	for name, make := range map[string]func(t *testing.T, dir string) place{
+		"folder": func(_ *testing.T, dir string) place {
+			return place{name: "folder", location: filepath.Join(dir, "store")}
+		},
+		"sftp": sftpPlaceIn,
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			p := make(t, dir)
+			p.options.NoCreate = true
+			if _, err := p.tryOpen(t); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("the error is %v", err)
+			}
+			if _, err := os.Lstat(filepath.Join(dir, "store")); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("it made the folder: %v", err)
+			}
+			p.options.NoCreate = false
+			put(t, p.open(t), "a", "x")
+			p.options.NoCreate = true
+			if got := get(t, p.open(t), "a"); got != "x" {
+				t.Errorf("got %q", got)
+			}
+		})
+	}
+}
 
 // TestCanceled ends operations by their context, in the middle of a body.
 func TestCanceled(t *testing.T) {

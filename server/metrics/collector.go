@@ -36,13 +36,18 @@ var (
 	cacheMisses    = describe("svc_cache_misses_total", "Lookups that found none.", "cache")
 	cacheEvictions = describe("svc_cache_evictions_total", "Entries that had to make room for others.", "cache")
 
-	storageBytes = describe("svc_storage_bytes", "Bytes in the data directory by class.", "class")
-	storageFiles = describe("svc_storage_files", "Files in the data directory by class.", "class")
-	storageLimit = describe("svc_storage_limit_bytes", "The setting storage.limit; 0 is no limit.")
-	diskFree     = describe("svc_disk_free_bytes", "Free bytes on the disk of the data directory.")
-	backupTime   = describe("svc_backup_last_success_timestamp_seconds", "When the last scheduled backup was complete.")
-	backupBytes  = describe("svc_backup_last_bytes", "Size of the last scheduled backup.")
-	backupTook   = describe("svc_backup_last_duration_seconds", "How long the last scheduled backup took.")
+	storageBytes    = describe("svc_storage_bytes", "Bytes in the data directory by class.", "class")
+	storageFiles    = describe("svc_storage_files", "Files in the data directory by class.", "class")
+	storageLimit    = describe("svc_storage_limit_bytes", "The setting storage.limit; 0 is no limit.")
+	diskFree        = describe("svc_disk_free_bytes", "Free bytes on the disk of the data directory.")
+	backupTime      = describe("svc_backup_last_success_timestamp_seconds", "When the last scheduled backup was complete.")
+	backupBytes     = describe("svc_backup_last_bytes", "Size of the last scheduled backup.")
+	backupTook      = describe("svc_backup_last_duration_seconds", "How long the last scheduled backup took.")
+	replicaPending  = describe("svc_replica_pending_files", "Files that wait to be copied to the place of the continuous copy.")
+	replicaLag      = describe("svc_replica_lag_seconds", "For how long the oldest of them waits.")
+	replicaTime     = describe("svc_replica_last_success_timestamp_seconds", "When a file was last copied, or the place compared with the files.")
+	replicaFailures = describe("svc_replica_failures_total", "Transfers to the continuous copy that failed, and were repeated.")
+
 	backupFailed = describe("svc_backup_failed", "1 if the last scheduled backup failed, lacks uploads or is late, else 0.")
 	remotePosts  = describe("svc_remote_posts", "Posts of other servers, with boosts.")
 )
@@ -121,6 +126,7 @@ func (c *collector) collect() *metrics.Set {
 	}
 	s.gauge(readAge, c.DB.OldestRead().Seconds())
 	s.gauge(logBytes, float64(c.DB.LogSize()))
+	c.replica(s)
 	for kind, n := range c.Streams() {
 		s.gauge(streams, float64(n), kind)
 	}
@@ -148,6 +154,20 @@ func (c *collector) backups(ctx context.Context, s sink) error {
 		s.gauge(backupTook, b.Duration.Seconds())
 	}
 	return nil
+}
+
+// replica is the state of the files of the continuous copy.
+func (c *collector) replica(s sink) {
+	if c.Replica == nil {
+		return
+	}
+	status := c.Replica()
+	s.gauge(replicaPending, float64(status.Pending))
+	s.gauge(replicaLag, status.Lag(c.DB.Now()).Seconds())
+	s.counter(replicaFailures, uint64(status.Failures))
+	if !status.Success.IsZero() {
+		s.gauge(replicaTime, float64(status.Success.UnixMilli())/1000)
+	}
 }
 
 func (c *collector) jobs(ctx context.Context, s sink) error {

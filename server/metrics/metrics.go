@@ -18,6 +18,7 @@ import (
 	"svc/admin"
 	"svc/federation"
 	"svc/internal/cache"
+	"svc/internal/replica"
 	"svc/media"
 	"svc/server/rest"
 	"svc/store"
@@ -40,6 +41,7 @@ type Config struct {
 	Federation *federation.Service
 	Budget     *media.Budget
 	Admin      *admin.Service
+	Replica    func() replica.Status // of the continuous copy; nil: there is none
 	Requests   *rest.Metrics
 	Streams    func() map[string]int           // open streams by kind
 	Caches     []func() map[string]cache.Stats // by name
