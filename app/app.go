@@ -28,6 +28,7 @@ import (
 	"svc/internal/fetch"
 	"svc/internal/frontend"
 	"svc/internal/keys"
+	"svc/internal/lease"
 	"svc/internal/limit"
 	"svc/internal/password"
 	"svc/internal/replica"
@@ -60,6 +61,9 @@ type Options struct {
 	PasswordCost password.Cost                   // zero: password.DefaultCost
 	GenerateKey  func() (*rsa.PrivateKey, error) // generates the keys of accounts; nil: RSA keys
 	Observe      func(rest.Observation)          // gets the parameters and answers of handlers; nil: none
+
+	// Serves takes the lease of replica.place before the data are opened, which only one server has. TakeOver takes it from another holder.
+	Serves, TakeOver bool
 
 	setup bool         // the data are those of an unfinished setup
 	renew *RenewedKeys // the keys are to be replaced
@@ -104,6 +108,7 @@ type Server struct {
 	stopping    atomic.Bool   // Run is about to end
 	doctorLast  doctorState   // of svc doctor, if it could not be written
 	manager     serviceManager
+	lease       *lease.Lease // nil: none is needed
 }
 
 // New opens the data directory of the settings and assembles a server on it. It starts no background work: see Run. The error wraps
@@ -236,7 +241,7 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 	return s, nil
 }
 
-// Close releases the data directory.
+// Close releases the data directory, and then the lease.
 func (s *Server) Close() (err error) {
 	if s.endReplica != nil {
 		s.endReplica()
@@ -256,6 +261,11 @@ func (s *Server) Close() (err error) {
 	err = errors.Join(err, s.bucket.Close())
 	if s.frontendDir != nil {
 		err = errors.Join(err, s.frontendDir.Close())
+	}
+	if s.lease != nil {
+		if err := s.lease.Release(context.Background()); err != nil {
+			s.log.Warn("it could not be noted at replica.place that this server has stopped", "err", err)
+		}
 	}
 	return err
 }

@@ -35,6 +35,7 @@ func (s *Server) openData(ctx context.Context, o Options) (err error) {
 		Ballast:           func() int64 { return ballastSize(s.Live.Load()) },
 		LogLimit:          func() int64 { return logLimit(s.Live.Load()) },
 		Replicated:        c.Replica.Enabled,
+		Admit:             s.admit(o),
 		NewestBackup:      func() string { return newestBackup(s.Live.Load()) },
 		SynchronousNormal: c.Data.Synchronous == config.SyncNormal,
 		BlockersVisible:   func() bool { return s.Live.Load().Accounts.BlockersVisible },
@@ -145,4 +146,6 @@ func (s *Server) loadSettings(ctx context.Context) error {
 	return err
 }
 
-func (s *Server) dataPath(name string) string { return filepath.Join(s.Settings.Data.Dir, name) }
+func (s *Server) dataPath(name string) string { return dataPath(s.Settings, name) }
+
+func dataPath(c *config.Config, name string) string { return filepath.Join(c.Data.Dir, name) }

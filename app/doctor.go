@@ -69,6 +69,9 @@ func (s *Server) DoctorConfig() doctor.Config {
 	if s.bucket != nil {
 		config.Bucket = s.bucket.Check
 	}
+	if c.Replica.Enabled {
+		config.Lease = s.leaseState
+	}
 	if c.Federation.Enabled {
 		config.Sign = s.Federation.Operator.SignOwn
 	}

@@ -11,6 +11,7 @@ import (
 
 	"svc/internal/control"
 	"svc/internal/errs"
+	"svc/internal/lease"
 	"svc/server"
 	"svc/store"
 )
@@ -21,7 +22,7 @@ const jobStopTime = 1500 * time.Millisecond
 // ErrRestart is the error of Run if an administrator has requested a restart.
 var ErrRestart = errors.New("restart")
 
-// Run serves requests and runs all background work until ctx ends. settingsFile is the file of the settings, "" if there is none: the
+// Run serves requests and runs all background work until ctx ends. The error is lease.ErrHeld if another server has taken over. settingsFile is the file of the settings, "" if there is none: the
 // log names it in the command that creates the first administrator.
 func (s *Server) Run(ctx context.Context, settingsFile string) error {
 	for _, w := range Warnings(s.Settings) {
@@ -30,7 +31,8 @@ func (s *Server) Run(ctx context.Context, settingsFile string) error {
 	if n := maxOpenFiles(); n/3 < maxOutbound {
 		s.log.Warn("the limit of open files is low: deliveries to many servers take longer; raise it (LimitNOFILE in systemd)", "limit", n)
 	}
-	ctx, stop := context.WithCancel(ctx)
+	ctx, end := context.WithCancelCause(ctx)
+	stop := func() { end(nil) }
 	defer stop()
 	var restart atomic.Bool
 
@@ -85,6 +87,7 @@ func (s *Server) Run(ctx context.Context, settingsFile string) error {
 	if s.Settings.Federation.Enabled {
 		background.Go(func() { s.Federation.Run(ctx) })
 	}
+	background.Go(func() { s.watchLease(ctx, end) })
 	background.Go(func() { s.manager.watch(ctx, s.DB) })
 	background.Go(func() { s.runDoctor(ctx) })
 	background.Go(func() { s.runHousekeeping(ctx) })
@@ -96,6 +99,9 @@ func (s *Server) Run(ctx context.Context, settingsFile string) error {
 	stop()
 	if !waitTimeout(&background, jobStopTime) {
 		s.log.Warn("some jobs did not end in time and will run again after the next start")
+	}
+	if lost := context.Cause(ctx); errors.Is(lost, lease.ErrHeld) {
+		return errors.Join(err, lost)
 	}
 	if restart.Load() {
 		err = errors.Join(err, ErrRestart)

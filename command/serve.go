@@ -15,7 +15,8 @@ import (
 )
 
 func (a *cli) serveCommand() *cobra.Command {
-	return &cobra.Command{
+	var takeOver bool
+	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the server",
 		Long: `Run the server until SIGTERM or SIGINT. Then it accepts no new requests, finishes the ones in progress and exits within ten
@@ -23,40 +24,55 @@ seconds; a second signal ends it immediately. On SIGHUP it reads the settings fi
 named in the log.
 
 Without settings it listens on 127.0.0.1:4000 with its data in ./data. As long as there is no administrator, the log shows a
-link to create one.`,
-		Example: "  svc serve\n  svc serve --config /var/lib/svc/config.toml",
+link to create one.
+
+With replica.enabled, one server of all that name the same replica.place runs: it holds a lease there. If another one holds it, this command says which, and
+fails. --take-over takes the lease from it: that server stops within seconds, if it runs and reaches the place, and does not start again. Make
+sure that it does not run: one that cannot reach the place goes on, and then two servers write under one name.`,
+		Example: "  svc serve\n  svc serve --config /var/lib/svc/config.toml\n  svc serve --take-over",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, file, err := app.LoadSettings(a.configFile)
-			if err != nil {
-				return err
-			}
-			log, level := app.NewLog(c, a.errOut)
-			if file != "" {
-				log.Info("settings loaded", "file", file)
-			}
-			log.Info("starting", "version", app.Version, "data", c.Data.Dir)
-			for {
-				app.LimitMemory(c, log)
-				server, err := app.New(cmd.Context(), c, app.Options{Schema: a.schema, Log: log, LogLevel: level})
-				if err != nil {
-					return err
-				}
-				end := a.reloadOnHangup(cmd.Context(), server, log)
-				err = server.Run(cmd.Context(), file)
-				end()
-				err = errors.Join(err, server.Close())
-				if !errors.Is(err, app.ErrRestart) {
-					return err
-				}
-				log.Info("restarting")
-				if changed, path, err := app.LoadSettings(a.configFile); err != nil {
-					log.Error("the settings file is not valid: the previous settings are still in effect", "err", err)
-				} else {
-					c, file = changed, path
-				}
-			}
+			return a.serve(cmd.Context(), takeOver)
 		},
+	}
+	cmd.Flags().BoolVar(&takeOver, "take-over", false, "take the lease from another server that has stopped for good")
+	return cmd
+}
+
+// serve runs the server until ctx ends, and again whenever it is restarted.
+func (a *cli) serve(ctx context.Context, takeOver bool) error {
+	c, file, err := app.LoadSettings(a.configFile)
+	if err != nil {
+		return err
+	}
+	if takeOver && !c.Replica.Enabled {
+		return usage("--take-over is for servers with replica.enabled")
+	}
+	log, level := app.NewLog(c, a.errOut)
+	if file != "" {
+		log.Info("settings loaded", "file", file)
+	}
+	log.Info("starting", "version", app.Version, "data", c.Data.Dir)
+	for {
+		app.LimitMemory(c, log)
+		server, err := app.New(ctx, c, app.Options{Schema: a.schema, Log: log, LogLevel: level, Serves: true, TakeOver: takeOver})
+		if err != nil {
+			return err
+		}
+		takeOver = false
+		end := a.reloadOnHangup(ctx, server, log)
+		err = server.Run(ctx, file)
+		end()
+		err = errors.Join(err, server.Close())
+		if !errors.Is(err, app.ErrRestart) {
+			return err
+		}
+		log.Info("restarting")
+		if changed, path, err := app.LoadSettings(a.configFile); err != nil {
+			log.Error("the settings file is not valid: the previous settings are still in effect", "err", err)
+		} else {
+			c, file = changed, path
+		}
 	}
 }
 

@@ -41,19 +41,20 @@ import (
 
 // Options are the settings of Open.
 type Options struct {
-	Dir               string        // data directory; the database is svc.db in it
-	Schema            string        // text of schema.sql
-	Readers           int           // reading connections; 0: 3
-	ReaderCache       int           // KiB of page cache of each reader; 0: 4000
-	WriterCache       int           // KiB of page cache of the writer; 0: 8000
-	LockTimeout       time.Duration // how long a write waits while another process has the database; 0: 10 s
-	Ballast           func() int64  // bytes of the ballast; nil: none
-	LogLimit          func() int64  // bytes of the write-ahead log from which on it is emptied; nil: 64 MiB
-	Replicated        bool          // another program, such as Litestream, does the checkpoints; beyond LogLimit this one does
-	NewestBackup      func() string // path of the newest backup, "" if there is none; nil: unknown
-	SynchronousNormal bool          // synchronous=NORMAL: faster, but a power loss may lose the last commits
-	BlockersVisible   func() bool   // blocked accounts still see the posts of accounts that block them; nil: they do not
-	Federated         func() bool   // outbox entries are written; nil: they are not
+	Dir               string                      // data directory; the database is svc.db in it
+	Schema            string                      // text of schema.sql
+	Readers           int                         // reading connections; 0: 3
+	ReaderCache       int                         // KiB of page cache of each reader; 0: 4000
+	WriterCache       int                         // KiB of page cache of the writer; 0: 8000
+	LockTimeout       time.Duration               // how long a write waits while another process has the database; 0: 10 s
+	Ballast           func() int64                // bytes of the ballast; nil: none
+	LogLimit          func() int64                // bytes of the write-ahead log from which on it is emptied; nil: 64 MiB
+	Admit             func(context.Context) error // called with the directory locked, before anything is changed; an error ends Open; nil: nothing
+	Replicated        bool                        // another program, such as Litestream, does the checkpoints; beyond LogLimit this one does
+	NewestBackup      func() string               // path of the newest backup, "" if there is none; nil: unknown
+	SynchronousNormal bool                        // synchronous=NORMAL: faster, but a power loss may lose the last commits
+	BlockersVisible   func() bool                 // blocked accounts still see the posts of accounts that block them; nil: they do not
+	Federated         func() bool                 // outbox entries are written; nil: they are not
 	Now               func() time.Time
 	Log               *slog.Logger
 }
@@ -126,6 +127,11 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	lock, err := Lock(o.Dir)
 	if err != nil {
 		return nil, err
+	}
+	if o.Admit != nil {
+		if err := o.Admit(ctx); err != nil {
+			return nil, errors.Join(err, lock.Close())
+		}
 	}
 	db := &DB{
 		lock: lock, now: o.Now, log: o.Log, options: o, workerWake: make(chan struct{}, 1), deliveryWake: make(chan struct{}, 1),

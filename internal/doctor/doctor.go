@@ -76,6 +76,7 @@ type Config struct {
 	QuickCheck func(ctx context.Context) (problem string, err error)         // of the database
 	CheckMail  func(ctx context.Context) error                               // connects to the mail server and signs in
 	Backups    func(ctx context.Context) (*Backups, error)                   // in the folder of backups
+	Lease      func(ctx context.Context) (seen, problem string, err error)   // at the place of the replica; nil: there is no replica
 	Replica    func(ctx context.Context) (*Replica, error)                   // state of the continuous copy; nil: not known
 	Bucket     func(ctx context.Context) error                               // lists media.bucket; nil: there is none
 	Parked     func(ctx context.Context) (*Parked, error)                    // jobs and deliveries after their last attempt; nil: not known
@@ -118,6 +119,7 @@ var checks = []struct {
 	{"wal", checkWAL},
 	{"keys", checkKeys},
 	{"backups", checkBackups},
+	{"lease", checkLease},
 	{"replica", checkReplica},
 	{"rehearsal", checkRehearsal},
 	{"bucket", checkBucket},

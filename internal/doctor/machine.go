@@ -203,6 +203,23 @@ func checkParked(ctx context.Context, d *doctor) Result {
 	return ok("no job and no delivery is parked")
 }
 
+func checkLease(ctx context.Context, d *doctor) Result {
+	if d.Lease == nil {
+		if d.Settings.Replica.Enabled {
+			return notChecked("the data directory cannot be opened")
+		}
+		return ok("no replica is set up, so that no other server takes over")
+	}
+	seen, problem, err := d.Lease(ctx)
+	switch {
+	case err != nil:
+		return warning("Check replica.place, and that this machine reaches it.", "the lease cannot be read: %v", err)
+	case problem != "":
+		return warning("Check that this machine reaches the place. The server goes on, and does not notice if another one takes over; see docs/operating.md.", "%s", problem)
+	}
+	return ok("%s", seen)
+}
+
 func maxOpenFiles() uint64 {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {

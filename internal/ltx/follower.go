@@ -300,3 +300,17 @@ func (f *Follower) save(s followed) error {
 	f.state = s
 	return nil
 }
+
+// IsWhole returns true if a database that a Follower has written, and that is not open, is in the state of a transaction.
+func IsWhole(path string) (bool, error) {
+	s, err := readState(path)
+	return err == nil && s.TXID > 0 && s.Applying == s.TXID, err
+}
+
+// Forget removes what a Follower remembers of a database, which is then like any other.
+func Forget(path string) error {
+	if err := disk.Remove(path + positionSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}

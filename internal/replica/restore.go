@@ -63,6 +63,11 @@ type Fetched struct {
 // FetchFiles writes the files at the place into a folder, those in folders only. Files that were deleted before a time are left out; zero is now. Uploads
 // are not, because those without a row are removed later, and a row may need one. progress is called with the bytes of each part; it may be nil.
 func FetchFiles(ctx context.Context, store objects.Store, to *disk.Root, folders []string, at time.Time, progress io.Writer) (*Fetched, error) {
+	return fetchFiles(ctx, store, to, folders, at, progress, nil)
+}
+
+// fetchFiles is FetchFiles, but leaves out what the updater has, if there is one.
+func fetchFiles(ctx context.Context, store objects.Store, to *disk.Root, folders []string, at time.Time, progress io.Writer, update *updater) (*Fetched, error) {
 	deleted, err := placedDeleted(ctx, store)
 	if err != nil {
 		return nil, fmt.Errorf("list of deleted files: %w", err)
@@ -72,7 +77,7 @@ func FetchFiles(ctx context.Context, store objects.Store, to *disk.Root, folders
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	f := &fetcher{store: store, to: to, progress: progress}
+	f := &fetcher{store: store, to: to, progress: progress, update: update}
 	names := make(chan objects.Object, transfers)
 	var running sync.WaitGroup
 	for range transfers {
@@ -97,6 +102,7 @@ func FetchFiles(ctx context.Context, store objects.Store, to *disk.Root, folders
 type fetcher struct {
 	store    objects.Store
 	to       *disk.Root
+	update   *updater // nil: all files are fetched
 	mu       sync.Mutex
 	progress io.Writer
 	fetched  Fetched
@@ -115,6 +121,9 @@ func (f *fetcher) list(ctx context.Context, names chan<- objects.Object, folders
 		}
 		gone, isDeleted := deleted[name]
 		if isDeleted && top != ContentNamed && (at.IsZero() || !gone.After(at)) {
+			continue
+		}
+		if f.update != nil && f.update.has(name, o) {
 			continue
 		}
 		select {
@@ -156,6 +165,11 @@ func (f *fetcher) write(ctx context.Context, o objects.Object, name string) erro
 	n, err := io.Copy(io.MultiWriter(file, lockedWriter{&f.mu, f.progress}), body)
 	if err := errors.Join(err, file.Close()); err != nil {
 		return err
+	}
+	if f.update != nil {
+		if err := f.update.fetched(name, o); err != nil {
+			return err
+		}
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -1,0 +1,177 @@
+package command_test
+
+import (
+	"database/sql"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"svc/app/apptest"
+)
+
+// newStandby returns a workspace on another machine, with the settings of a server.
+func newStandby(t *testing.T, of *workspace, place string) *workspace {
+	t.Helper()
+	p := newWorkspaceWithoutSettings(t)
+	listen := freeAddress(t)
+	p.config, p.url = p.path("config.toml"), "http://"+listen
+	p.write("config.toml", fmt.Sprintf("[server]\nlisten = %q\nurl = %q\n[rate_limit]\nenabled = false\n[replica]\nenabled = true\npassphrase_file = \"passphrase\"\nplace = %q\n", listen, of.url, place))
+	p.write("passphrase", "correct horse battery\n")
+	return p
+}
+
+// standby starts a standby and waits until it could take over.
+func (p *workspace) standby() *apptest.Process {
+	p.t.Helper()
+	process := apptest.StartProcess(p.t, p.command("standby", "--interval", "1s"))
+	process.WaitUntil("the standby is ready", func() bool { return p.run("standby", "--status").code == 0 })
+	return process
+}
+
+// TestStandby takes over from a server that was killed, without Litestream.
+func TestStandby(t *testing.T) {
+	p, place := copiedWorkspace(t)
+	other := newStandby(t, p, place)
+	other.run("standby", "--status").fails(1, "no standby runs")
+	other.run("standby", "--promote").fails(1, "no standby runs")
+	other.run("standby", "--promote", "--status").fails(2, "not both")
+	other.run("standby", "--interval", "1ms").fails(2, "--interval")
+
+	s := p.serve()
+	post := p.post("t", "kept")
+	if p.uploadSound(sound(2000)) == "" {
+		t.Fatal("no upload")
+	}
+	s.waitUntil("the upload is at the place", func() bool { return countFiles(t, place, "files", "media", "*", "*") == 1 })
+	s.waitUntil("the keys are at the place", func() bool { return countFiles(t, place, "sealed", "*") == 1 })
+	p.placeDatabase(place)
+	if status, seen := p.doctorSays("lease"); status != "ok" || !strings.Contains(seen, "holds the lease") {
+		t.Errorf("the lease: %s %s", status, seen)
+	}
+
+	process := other.standby()
+	if status, seen := other.doctorSays("standby"); status != "ok" || !strings.Contains(seen, "behind") {
+		t.Errorf("doctor: %s %s", status, seen)
+	}
+	for path, want := range map[string]string{"/health": "standby: ", "/api/v1/instance": "not available", "/": "not available"} {
+		answer, err := http.Get(other.url + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		status, body := other.get(path, "")
+		if status != http.StatusServiceUnavailable || !strings.Contains(body, want) || answer.Header.Get("Retry-After") == "" {
+			t.Errorf("%s: %d %s", path, status, body)
+		}
+	}
+	other.run("standby").failsAfterLog("in use")
+	other.run("serve").failsAfterLog("in use")
+
+	s.signal(syscall.SIGKILL)
+	<-s.done
+	start := time.Now()
+	if out := other.run("standby", "--promote").ok(); !strings.Contains(out, "is the server now") {
+		t.Errorf("it prints %q", out)
+	}
+	if d := time.Since(start); d > 30*time.Second {
+		t.Errorf("taking over took %s", d)
+	}
+	if status, _ := other.get("/api/v1/statuses/"+post, "t"); status != http.StatusOK {
+		t.Errorf("the post: %d", status)
+	}
+	if n := countFiles(t, other.path("data", "media", "*", "*")); n != 1 {
+		t.Errorf("%d uploads", n)
+	}
+	other.run("verify").ok()
+	p.run("serve").failsAfterLog("--take-over")
+
+	process.Signal(syscall.SIGTERM)
+	process.WaitExit(0)
+	again := apptest.StartProcess(t, other.command("standby"))
+	again.WaitForLog("svc is running") // it is the server
+	taken := p.start("--take-over")
+	taken.waitForLog("svc is running")
+	again.WaitExit(1)
+	if log := again.Log.String(); !strings.Contains(log, "another server has taken over") {
+		t.Errorf("the log is %s", log)
+	}
+}
+
+// TestStandbyRefuses checks what a standby needs.
+func TestStandbyRefuses(t *testing.T) {
+	p, place := copiedWorkspace(t)
+	s := p.serve()
+	s.waitUntil("the keys are at the place", func() bool { return countFiles(t, place, "sealed", "*") == 1 })
+	s.stop()
+	p.run("standby").failsAfterLog("has the data of a server")
+
+	other := newStandby(t, p, place)
+	process := apptest.StartProcess(t, other.command("standby", "--interval", "1s"))
+	process.WaitForLog("no database") // Litestream has written nothing
+	other.run("standby", "--status").fails(1, "not ready")
+	other.run("standby", "--promote").fails(1, "never complete")
+	p.openDatabase(func(db *sql.DB) error {
+		_, err := db.Exec(`PRAGMA user_version = 9999`)
+		return err
+	})
+	p.placeDatabase(place)
+	process.WaitForLog("newer version of svc")
+	other.run("standby", "--promote").fails(1, "never complete")
+	process.Signal(syscall.SIGTERM)
+	process.WaitExit(0)
+
+	other.write("passphrase", "not that passphrase\n")
+	process = apptest.StartProcess(t, other.command("standby", "--interval", "1s"))
+	process.WaitForLog("passphrase is wrong")
+	process.Signal(syscall.SIGTERM)
+	process.WaitExit(0)
+	if err := os.Remove(other.path("passphrase")); err != nil {
+		t.Fatal(err)
+	}
+	other.run("standby").failsAfterLog("replica.passphrase_file")
+	newWorkspace(t).run("standby").failsAfterLog("replica.place")
+	newWorkspace(t).run("serve", "--take-over").fails(2, "replica.enabled")
+}
+
+// TestStandbyLitestream kills a server and its Litestream under load, takes over, and counts what was answered and is lost.
+func TestStandbyLitestream(t *testing.T) {
+	program := litestream(t)
+	p, place := copiedWorkspace(t)
+	s := p.serve()
+	copying := p.replicate(program, place)
+	other := newStandby(t, p, place)
+	other.standby()
+	a := &acknowledged{posts: make(map[string]time.Time)}
+	running := p.load(a, 4)
+	time.Sleep(10 * time.Second) // of load
+	killed := time.Now()
+	s.signal(syscall.SIGKILL)
+	copying.Signal(syscall.SIGKILL)
+	<-s.done
+	<-copying.Done
+	running.Wait()
+
+	other.run("standby", "--promote").ok()
+	took := time.Since(killed)
+	lost, first := 0, killed
+	for id, at := range a.posts {
+		if status, _ := other.get("/api/v1/statuses/"+id, "t"); status != http.StatusOK {
+			lost++
+			if at.Before(first) {
+				first = at
+			}
+		}
+	}
+	t.Logf("taking over took %s; %d posts were answered, %d are lost, the first of them %s before the end", took.Round(time.Millisecond), len(a.posts), lost, killed.Sub(first).Round(time.Millisecond))
+	if took > 30*time.Second {
+		t.Errorf("taking over took %s", took)
+	}
+	if lag := killed.Sub(first); lag > 2*time.Second || len(a.posts) < 100 {
+		t.Errorf("the copy was behind by %s", lag)
+	}
+	p.run("serve").failsAfterLog("--take-over")
+}
