@@ -23,6 +23,9 @@ func (s *Server) openData(ctx context.Context, o Options) (err error) {
 	if err := admin.CheckDataComplete(c.Data.Dir); err != nil {
 		return err
 	}
+	if err := checkNoStandby(c); err != nil {
+		return err
+	}
 	if err := s.checkDatabasePresent(); err != nil {
 		return err
 	}

@@ -83,6 +83,17 @@ func IsPromoted(c *config.Config) bool {
 	return true
 }
 
+// checkNoStandby fails for the data directory of a standby that was not promoted: a server in it would be a new one.
+func checkNoStandby(c *config.Config) error {
+	if _, err := os.Stat(dataPath(c, standbyDir)); err != nil {
+		return nil
+	}
+	if _, err := os.Stat(dataPath(c, store.File)); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return fmt.Errorf("%s is the data directory of a standby: run svc standby, and svc standby --promote to make it the server", c.Data.Dir)
+}
+
 // OpenStandby checks what a standby needs, and locks the data directory, which must be empty or that of a standby. The place need not be reached.
 func OpenStandby(ctx context.Context, c *config.Config, o StandbyOptions) (s *Standby, err error) {
 	o.Interval, o.Version = cmp.Or(o.Interval, standbyInterval), cmp.Or(o.Version, Version)
@@ -318,10 +329,10 @@ func (s *Standby) promote(ctx context.Context) error {
 	start := time.Now()
 	s.Log.Warn("this standby takes over")
 	if err := s.follow(ctx, false); err != nil {
-		s.Log.Warn("the newest data could not be fetched before the lease is taken", "err", err)
+		s.noted(err)
 	}
 	if status := s.Status(); !status.Ready {
-		return errors.New("the data were never complete, or this version of svc cannot use them: see the problem before")
+		return errors.New(cmp.Or(status.Problem, "the data were not restored yet"))
 	}
 	held, err := takeLease(ctx, s.settings, s.Version, true, s.Log)
 	if err != nil {

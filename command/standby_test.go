@@ -69,7 +69,7 @@ func TestStandby(t *testing.T) {
 		}
 	}
 	other.run("standby").failsAfterLog("in use")
-	other.run("serve").failsAfterLog("in use")
+	other.run("serve").failsAfterLog("svc standby --promote")
 
 	s.signal(syscall.SIGKILL)
 	<-s.done
@@ -113,14 +113,14 @@ func TestStandbyRefuses(t *testing.T) {
 	process := apptest.StartProcess(t, other.command("standby", "--interval", "1s"))
 	process.WaitForLog("no database") // Litestream has written nothing
 	other.run("standby", "--status").fails(1, "not ready")
-	other.run("standby", "--promote").fails(1, "never complete")
+	other.run("standby", "--promote").fails(1, "no files of Litestream")
 	p.openDatabase(func(db *sql.DB) error {
 		_, err := db.Exec(`PRAGMA user_version = 9999`)
 		return err
 	})
 	p.placeDatabase(place)
 	process.WaitForLog("newer version of svc")
-	other.run("standby", "--promote").fails(1, "never complete")
+	other.run("standby", "--promote").fails(1, "newer version of svc")
 	process.Signal(syscall.SIGTERM)
 	process.WaitExit(0)
 
