@@ -283,6 +283,9 @@ func TestReplicaLitestream(t *testing.T) {
 	other.write("passphrase", "correct horse battery\n")
 	out := other.run("restore", "--from", place, "--data-dir", other.path("data"), "--passphrase-file", "passphrase").ok()
 	t.Log(out)
+	if !strings.Contains(out, "--take-over") {
+		t.Error("how to start the server is not said")
+	}
 	stored := make(map[string]bool)
 	there := other.withServer(p)
 	for id := range a.posts {
@@ -311,7 +314,7 @@ func TestReplicaLitestream(t *testing.T) {
 // withServer serves what was restored from another workspace, at its address.
 func (p *workspace) withServer(of *workspace) *workspace {
 	p.t.Helper()
-	p.serve()
+	p.serve("--take-over") // the lease is that of the other machine
 	p.url = of.url
 	return p
 }

@@ -94,6 +94,7 @@ func (a *cli) restoreReplica(ctx context.Context, r *admin.Replica, o replicaRes
 		fmt.Fprintf(a.out, "Missing or damaged: %d.\n", restored.Found.Left)
 		restored.PrintFindings(a.out, listedFindings)
 	}
+	fmt.Fprintln(a.out, "If the server of the copy does not come back, start this one with \"svc serve --take-over\": then that one does not start any more.")
 	written, err := a.restoreSettings(c, saved, moved)
 	return errors.Join(err, a.giveToOwner(c.Data.Dir, written...))
 }
