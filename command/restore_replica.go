@@ -13,6 +13,7 @@ import (
 	"svc/app"
 	"svc/internal/config"
 	"svc/internal/replica"
+	"svc/internal/text"
 )
 
 // listedFindings is how many missing files a restoration names.
@@ -79,7 +80,7 @@ func (a *cli) restoreReplica(ctx context.Context, r *admin.Replica, o replicaRes
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.out, "Restored the continuous copy in %s to %s: the state of %s, with %d files.\n", r, c.Data.Dir, restored.At.Format(time.RFC3339), restored.Files)
+	fmt.Fprintf(a.out, "Restored the continuous copy in %s to %s: the state of %s, with %s.\n", r, c.Data.Dir, restored.At.Format(time.RFC3339), text.Count(restored.Files, "file"))
 	if restored.PreviousDir != "" {
 		fmt.Fprintf(a.out, "The previous data are in %s.\n", restored.PreviousDir)
 	}

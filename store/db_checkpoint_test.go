@@ -58,7 +58,8 @@ func TestReplicatedLog(t *testing.T) {
 				t.Errorf("%d overruns, the last at %v", count, at)
 			}
 			if tt.overruns > 0 {
-				for begin := time.Now(); db.LogSize() > tt.limit; time.Sleep(10 * time.Millisecond) {
+				overrun := func() bool { count, _ := db.LogOverruns(); return count >= tt.overruns && db.LogSize() <= tt.limit }
+				for begin := time.Now(); !overrun(); time.Sleep(10 * time.Millisecond) {
 					if time.Since(begin) > 30*time.Second {
 						t.Fatalf("the log has %d bytes", db.LogSize())
 					}

@@ -48,7 +48,7 @@ func checkReplica(ctx context.Context, d *doctor) Result {
 	case behind > replicaWarning && now.Sub(r.Database) > replicaWarning:
 		return failure(litestream, "the copy of the database in %s is %s behind", c.Place, behind.Round(time.Second))
 	case r.Overruns > 0 && now.Sub(r.OverrunAt) < 24*time.Hour:
-		return failure(litestream, "no program took the log of the database, and it was emptied without a copy %d times, the last time at %s", r.Overruns, r.OverrunAt.UTC().Format(time.RFC3339))
+		return failure(litestream, "no program took the log of the database, and it was emptied without a copy; times: %d, the last at %s", r.Overruns, r.OverrunAt.UTC().Format(time.RFC3339))
 	case !r.Running:
 		return ok("Litestream has last written to %s %s ago; the server, which copies files, does not run", c.Place, now.Sub(r.Database).Round(time.Second))
 	case r.Unsealed != "":
@@ -56,15 +56,15 @@ func checkReplica(ctx context.Context, d *doctor) Result {
 	case r.Missing != "":
 		return failure("Mount the disk, or restore the files from the copy; if they were deleted on purpose, delete them at the place, too.", "most files of a folder are gone, and stay at the copy: %s", r.Missing)
 	case lag > replicaFailure && !r.Compared.IsZero():
-		return failure("Check the place and the network.", "%d files wait to be copied, the oldest for %s; last error: %s", r.Pending, lag.Round(time.Second), orNone(r.Error))
+		return failure("Check the place and the network.", "files that wait to be copied: %d, the oldest for %s; last error: %s", r.Pending, lag.Round(time.Second), orNone(r.Error))
 	case r.Error != "", lag > replicaWarning && !r.Compared.IsZero():
-		return warning("Check the place and the network.", "%d files wait to be copied, the oldest for %s; last success %s; last error: %s", r.Pending, lag.Round(time.Second), r.Success.UTC().Format(time.RFC3339), orNone(r.Error))
+		return warning("Check the place and the network.", "files that wait to be copied: %d, the oldest for %s; last success %s; last error: %s", r.Pending, lag.Round(time.Second), r.Success.UTC().Format(time.RFC3339), orNone(r.Error))
 	case r.Compared.IsZero():
-		return warning("Wait until the first copy is complete.", "the first comparison of files is under way, and %d wait to be copied", r.Pending)
+		return warning("Wait until the first copy is complete.", "the first comparison of files is under way; waiting: %d", r.Pending)
 	case r.Skipped > 0:
-		return warning("Rename these files.", "%d files cannot be copied: %s", r.Skipped, strings.Join(r.Examples, "; "))
+		return warning("Rename these files.", "files that cannot be copied: %d: %s", r.Skipped, strings.Join(r.Examples, "; "))
 	}
-	return ok("the database in %s is %s behind, %d files wait, the last success was at %s", c.Place, max(0, behind).Round(time.Second), r.Pending, r.Success.UTC().Format(time.RFC3339))
+	return ok("the database in %s is %s behind, waiting files: %d, the last success was at %s", c.Place, max(0, behind).Round(time.Second), r.Pending, r.Success.UTC().Format(time.RFC3339))
 }
 
 func checkRehearsal(ctx context.Context, d *doctor) Result {
