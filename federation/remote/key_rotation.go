@@ -31,6 +31,8 @@ func (s *Signers) RotateKeys(ctx context.Context, account *store.Account) (*stor
 	if err != nil {
 		return nil, err
 	}
+	// Before the new keys are stored, because their Update is written at once then, by another goroutine: it waits for them in keysOf.
+	s.byAccount.Drop(account.ID)
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
 		all, err := tx.ActorKeys(ctx, account.ID)
 		if err != nil {
@@ -64,7 +66,6 @@ func (s *Signers) RotateKeys(ctx context.Context, account *store.Account) (*stor
 	if err != nil {
 		return nil, err
 	}
-	s.byAccount.Drop(account.ID)
 	s.log.Info("keys rotated", "account", account.ID, "key", key.URI)
 	return key, nil
 }
