@@ -67,7 +67,7 @@ func (r *Replica) Secrets(ctx context.Context, passphrase string, at time.Time) 
 	return replica.OpenSecrets(ctx, r.store, passphrase, at)
 }
 
-// ReplicaOptions are what is restored of a copy, and where to.
+// ReplicaOptions select the state and the place of a restoration.
 type ReplicaOptions struct {
 	DataDir  string
 	Force    bool      // move existing data aside
@@ -179,7 +179,7 @@ func writeKeys(root *disk.Root, secrets replica.Secrets) error {
 	return nil
 }
 
-// Rehearse restores a copy into a temporary folder in a folder, verifies and removes it. It fails if there is no room. Of the options it uses Secrets and Bucket.
+// Rehearse restores a copy into a temporary folder in dir, verifies and removes it. It fails if the disk has too little space. Of the options it uses Secrets and Bucket.
 func (s *Service) Rehearse(ctx context.Context, r *Replica, dir string, o ReplicaOptions) (*RestoredReplica, error) {
 	work, err := newWorkFolder(dir, verifyWork)
 	if err != nil {
@@ -201,7 +201,7 @@ func (s *Service) Rehearse(ctx context.Context, r *Replica, dir string, o Replic
 	return r.fetch(ctx, work.dir, o)
 }
 
-// PrintFindings writes what is missing or damaged of a restored copy, at most limit lines, and the number of the others.
+// PrintFindings writes the missing and damaged parts of a restored copy, at most limit lines, and the number of the others.
 func (r *RestoredReplica) PrintFindings(w io.Writer, limit int) {
 	printed := 0
 	for _, f := range r.Found.Findings {

@@ -115,7 +115,7 @@ func Restore(ctx context.Context, o RestoreOptions) (*Restored, error) {
 	return restored, nil
 }
 
-// beginRestore locks a data directory, and makes an empty folder in it for what is restored, which has so many bytes. force: there may be data.
+// beginRestore locks a data directory, and makes an empty folder in it for a restoration of so many bytes. force: there may be data.
 func beginRestore(dataDir string, force bool, bytes int64) (unpacked string, end func(), err error) {
 	if err := disk.MakeFolder(dataDir); err != nil {
 		return "", nil, fmt.Errorf("restore: %w", err)

@@ -40,7 +40,7 @@ func takeLease(ctx context.Context, c *config.Config, version string, takeOver b
 	switch {
 	case errors.Is(err, lease.ErrHeld):
 		return nil, fmt.Errorf("%w. Two servers must not run under one name: the copy of one would be mixed with that of the other, and other servers would see two. "+
-			"If that one has stopped for good, svc serve --take-over makes this one the server, and that one refuses to start from then on", err)
+			"If that one will not run again, svc serve --take-over makes this one the server, and that one refuses to start from then on", err)
 	case errors.Is(err, lease.ErrUnknown):
 		return nil, fmt.Errorf("%w. Start it again when the place can be reached; or, if you know that no other server runs, with replica.enabled = false", err)
 	}

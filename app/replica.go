@@ -50,7 +50,7 @@ func (s *Server) openReplica() (err error) {
 		return fmt.Errorf("replica.place: %w", err)
 	}
 	s.replica, s.endReplica, err = replica.New(replica.Config{
-		Dir: c.Data.Dir, Folders: copiedFolders(c), PassphraseFile: c.Replica.PassphraseFile, Keep: c.Replica.Keep, Now: s.DB.Now, Log: s.log,
+		Dir: c.Data.Dir, Folders: copiedFolders(c), PassphraseFile: c.Replica.PassphraseFile, Keep: c.Replica.Keep, HasRow: s.DB.HasStoredFile, Now: s.DB.Now, Log: s.log,
 		Open: func(ctx context.Context) (objects.Store, error) { return objects.Open(ctx, location, c.PlaceOptions()) },
 	})
 	return err
@@ -58,7 +58,7 @@ func (s *Server) openReplica() (err error) {
 
 // copiedFolders returns the folders of the data directory whose files are copied. Uploads that go to a bucket are not on the disk for long.
 func copiedFolders(c *config.Config) []string {
-	return slices.DeleteFunc(slices.Clone(admin.FileDirs), func(dir string) bool { return dir == "media" && c.Media.Storage == config.MediaInBucket })
+	return slices.DeleteFunc(slices.Clone(admin.FileDirs), func(dir string) bool { return dir == replica.ContentNamed && c.Media.Storage == config.MediaInBucket })
 }
 
 // runReplica keeps the continuous copy up to date, and rehearses its restoration, until ctx ends.

@@ -27,7 +27,7 @@ import (
 const (
 	standbyDir      = "standby" // in the data directory: the database that follows
 	standbyInterval = 5 * time.Second
-	standbyFiles    = time.Minute      // between two looks for new files
+	standbyFiles    = 5 * time.Minute  // between two looks for new files, each of which lists the place; a promotion looks, too
 	standbyLimit    = 2 * time.Minute  // for the database, in one go
 	standbySettled  = time.Second      // without a new transaction, after the server before has stopped
 	standbyLast     = 10 * time.Second // for the last transactions
@@ -213,7 +213,7 @@ func (s *Standby) noted(err error) {
 	}
 }
 
-// follow applies what is new at the place. With all it looks for files even if it did not long ago.
+// follow applies new transactions and files of the place. With all it looks for files even if it did not long ago.
 func (s *Standby) follow(ctx context.Context, all bool) error {
 	err := s.followIn(ctx, all)
 	if err != nil {
@@ -368,7 +368,7 @@ func (s *Standby) followLast(ctx context.Context) error {
 		time.Sleep(standbySettled / 4)
 	}
 	if err := s.fetchFiles(ctx); err != nil {
-		s.Log.Warn("the last files could not be fetched: svc verify lists what is missing", "err", err)
+		s.Log.Warn("the last files could not be fetched: svc verify lists the missing ones", "err", err)
 	}
 	whole, err := ltx.IsWhole(s.database())
 	if err == nil && !whole {
@@ -384,6 +384,9 @@ func (s *Standby) install() error {
 			return err
 		}
 		s.follower = nil
+	}
+	if err := disk.SyncEverything(); err != nil { // files were fetched without
+		return err
 	}
 	if err := disk.Rename(s.database(), dataPath(s.settings, store.File)); err != nil {
 		return err

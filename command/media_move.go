@@ -21,7 +21,7 @@ func (a *cli) mediaMoveCommand() *cobra.Command {
 ("s3"). Set media.storage and media.bucket, and restart the server first.
 
 The running server does it, in small steps, and continues after a restart. Meanwhile files of both places are served. A file is removed from its old
-place after it was read at the new one and has the same SHA-256. A file that is damaged stays where it is, and is in the log.
+place when the copy has the same SHA-256. A file that is damaged stays where it is, and is in the log.
 
 Without --to the command shows how far the move is.`,
 		Example: "  svc media move --to s3 --wait\n  svc media move",

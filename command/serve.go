@@ -35,7 +35,7 @@ sure that it does not run: one that cannot reach the place goes on, and then two
 			return a.serve(cmd.Context(), takeOver)
 		},
 	}
-	cmd.Flags().BoolVar(&takeOver, "take-over", false, "take the lease from another server that has stopped for good")
+	cmd.Flags().BoolVar(&takeOver, "take-over", false, "take the lease from another server, which does not run any more")
 	return cmd
 }
 

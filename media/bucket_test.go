@@ -146,8 +146,8 @@ func TestBucketServesAsDisk(t *testing.T) {
 	})
 }
 
-// TestBucketFaults has a bucket that fails in different ways: what is read and written then is refused with a status that says to come again, what is
-// not there is not, and nothing that was stored is lost.
+// TestBucketFaults has a bucket that fails in different ways: reads and writes are refused with a status for which clients try again, missing objects are not
+// confused with that, and nothing that was stored is lost.
 func TestBucketFaults(t *testing.T) {
 	server := objectstest.New(t)
 	stored, _ := bucketFiles(t, server.Address)
@@ -251,8 +251,7 @@ func TestBucketEndsEarly(t *testing.T) {
 	}
 }
 
-// TestBucketReadsAreBounded has clients that read nothing of what they get: others from other networks are served, and those of the same one are told to
-// come again.
+// TestBucketReadsAreBounded has clients that read nothing of what they get: others from other networks are served, and those of the same one get 503.
 func TestBucketReadsAreBounded(t *testing.T) {
 	server := objectstest.New(t)
 	b := openTestBucket(t, server.Address, false, nil)
@@ -327,7 +326,7 @@ func TestBucketPutsAreBounded(t *testing.T) {
 	}
 }
 
-// TestRedirect has the redirect: the address is signed for type and name, ends within 10 minutes, and is in no shared cache. What is on disk is served.
+// TestRedirect has the redirect: the address is signed for type and name, ends within 10 minutes, and is in no shared cache. Files on disk are served.
 func TestRedirect(t *testing.T) {
 	eachS3(t, func(t *testing.T, address string) {
 		f, _ := openFiles(t, Limits{})

@@ -2,7 +2,7 @@
 // writes the files to disk and serves them. It does not know what refers to a file. Proxy serves files of other
 // servers through a cache. Archives keeps backups of accounts.
 //
-// Files and archives are on disk or in a bucket of S3 (bucket.go); what is being written, and the cache of the proxy, is always on disk.
+// Files and archives are on disk or in a bucket of S3 (bucket.go); unfinished files and the cache of the proxy are always on disk.
 //
 // Rules: the name of a file is a keyed hash of its owner and its content, so files never change, equal content of an owner is stored once, and
 // a name does not reveal whether an account has a file. Names from before were the plain SHA-256; they stay, as do names that were made with
@@ -10,7 +10,7 @@
 // cost, and one at a time.
 //
 // Limits: 50 million pixels, 1000 frames, 80 MiB of memory to decode; the proxy fetches 24 files at a time, 6 of one registered domain, 12 of domains
-// that it does not know, and 12 slow ones. 256 files of the bucket are read at a time, 32 of one network; what is written to it needs 32 MiB of memory.
+// that it does not know, and 12 slow ones. 256 files of the bucket are read at a time, 32 of one network; writing to it needs 32 MiB of memory.
 package media
 
 import (

@@ -193,7 +193,7 @@ func (f *Files) redirect(w http.ResponseWriter, r *http.Request, name string) {
 	w.WriteHeader(http.StatusFound)
 }
 
-// isInert returns whether browsers never take content of a type for a page or a script, although a bucket sends no X-Content-Type-Options: what is
+// isInert returns whether browsers never take content of a type for a page or a script, although a bucket sends no X-Content-Type-Options: content
 // declared as a picture, sound or video stays one (MIME Sniffing, section 7), and SVG is none of the accepted types.
 func isInert(mime string) bool {
 	major, minor, _ := strings.Cut(mime, "/")

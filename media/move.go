@@ -42,8 +42,9 @@ type Move struct {
 	Finished *time.Time `json:"finished_at"`
 }
 
-// Mover moves uploads and archives between the disk and the bucket while both are served. What was moved is gone from its old place, so a move that was
-// interrupted at any point continues when it is run again. A file is removed from its old place after the new one has been read and has the same SHA-256.
+// Mover moves uploads and archives between the disk and the bucket while both are served. A moved file is gone from its old place, so a move that was
+// interrupted at any point continues when it is run again. A file is removed from its old place when the copy has the same
+// SHA-256; one in the bucket is read again for that.
 type Mover struct {
 	files    *Files
 	archives *Archives
@@ -75,7 +76,7 @@ func (m *Mover) Start(ctx context.Context, to string) (*Move, error) {
 	case m.files.bucket == nil:
 		return nil, errs.Conflict("There is no bucket: set media.bucket in the settings file and restart the server")
 	case c.Storage != to:
-		return nil, errs.Conflict("New files are stored elsewhere: set media.storage = %q in the settings file and restart the server first", to)
+		return nil, errs.Conflict("New files go to the other place: set media.storage = %q in the settings file and restart the server first", to)
 	}
 	err := m.db.Update(ctx, func(tx *store.Tx) error {
 		return tx.EnqueueUnlessQueued(ctx, m.db.Now(), store.MoveMediaKey, store.MoveMedia{})
@@ -126,7 +127,7 @@ func (m *Mover) Wait(ctx context.Context, d time.Duration, worker bool) (*Move, 
 	}
 }
 
-// run moves what is at the other place than new files. An error means that it has to be continued.
+// run moves the files of the place where new ones do not go. An error means that it has to be continued.
 func (m *Mover) run(ctx context.Context) (err error) {
 	m.running.Lock()
 	defer m.running.Unlock()
@@ -397,7 +398,7 @@ func (p movedPlace) toDisk(ctx context.Context, e Entry, m *Mover) error {
 	if err := p.checkSum(ctx, e.Name, hex.EncodeToString(sum.Sum(nil))); err != nil {
 		return err
 	}
-	if err := p.root.Chtimes(temp, time.Time{}, e.ModTime); err != nil { // so that what is not used is not kept for longer
+	if err := p.root.Chtimes(temp, time.Time{}, e.ModTime); err != nil { // so that unused files are not kept for longer
 		return writeError(err)
 	}
 	if err := file.Sync(); err != nil {

@@ -277,7 +277,7 @@ func TestStartMove(t *testing.T) {
 		to    string
 		want  int
 	}{
-		{m.open(config.MediaOnDisk), "elsewhere", 422},
+		{m.open(config.MediaOnDisk), "cellar", 422},
 		{m.open(config.MediaOnDisk), config.MediaInBucket, 409},
 		{m.open(config.MediaInBucket), config.MediaOnDisk, 409},
 		{without.open(config.MediaOnDisk), config.MediaOnDisk, 409},

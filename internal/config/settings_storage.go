@@ -89,7 +89,7 @@ func (c *Config) backupSettings() section {
 			Description: "A bucket of S3 or a folder of an SFTP server where they are written instead. The credentials are in s3 and sftp. A backup has all secrets of the server, and is not encrypted: nobody else may read the place.",
 			Suggestions: []any{"s3://bucket/svc?endpoint=https://s3.example.org", "sftp://svc@backup.example.org/~/svc"}},
 		{Key: "media", field: boolean(&c.Backup.Media, true),
-			Description: "Include uploads and profile pictures in these backups, also those in media.bucket, of which all are transferred. What is left out has to be backed up in another way."},
+			Description: "Include uploads and profile pictures in these backups, also those in media.bucket, of which all are transferred. Without them, back them up in another way."},
 		{Key: "verify", field: boolean(&c.Backup.Verify, true),
 			Description: "Read each of these backups again when it is complete, and check all that is in it. From a place this transfers the whole backup."},
 	}}
@@ -112,7 +112,7 @@ func (c *Config) replicaSettings() section {
 			Description: "A bucket of S3, a folder of an SFTP server, or the absolute path of a folder on another disk. Litestream writes to db/ in it. The credentials are in s3 and sftp.",
 			Suggestions: []any{"s3://bucket/svc?endpoint=https://s3.example.org", "sftp://svc@backup.example.org/~/svc", "/mnt/backup/svc"}},
 		{Key: "passphrase_file", field: text(&c.Replica.PassphraseFile, "", oneLine), Restart: true,
-			Description: "File with the passphrase that encrypts keys and settings at the place. Keep a copy of the passphrase elsewhere: without it the server cannot be restored.",
+			Description: "File with the passphrase that encrypts keys and settings at the place. Keep a copy of the passphrase on another machine: without it the server cannot be restored.",
 			Suggestions: []any{"/etc/svc/replica-passphrase"}},
 		{Key: "keep", field: duration(&c.Replica.Keep, 8*day, time.Hour, maxDays*day), Restart: true,
 			Description: "How long files that were deleted stay at the place, so that they are there when an earlier state is restored: a day longer than the snapshots of Litestream.",

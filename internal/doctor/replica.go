@@ -62,7 +62,7 @@ func checkReplica(ctx context.Context, d *doctor) Result {
 	case r.Compared.IsZero():
 		return warning("Wait until the first copy is complete.", "the first comparison of files is under way; waiting: %d", r.Pending)
 	case r.Skipped > 0:
-		return warning("Rename these files.", "files that cannot be copied: %d: %s", r.Skipped, strings.Join(r.Examples, "; "))
+		return warning("Rename files whose names are refused. Copy uploads that the disk has lost back from files/ at the place; svc media verify lists them.", "files that cannot be copied: %d: %s", r.Skipped, strings.Join(r.Examples, "; "))
 	}
 	return ok("the database in %s is %s behind, waiting files: %d, the last success was at %s", c.Place, max(0, behind).Round(time.Second), r.Pending, r.Success.UTC().Format(time.RFC3339))
 }

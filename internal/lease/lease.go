@@ -3,7 +3,7 @@
 // The lease is a row of numbered objects. Who takes it writes the next number, on the condition that there is none; the highest number holds. So
 // exactly one of several that take it at once succeeds, at every kind of place, and who holds it sees a higher number when it was taken over.
 //
-// A lease does not expire. It is taken from another holder only if somebody says so (TakeOver), because a holder that does not reach the place cannot
+// A lease does not expire. It is taken from another holder only by a command (TakeOver), because a holder that does not reach the place cannot
 // know whether it is alone, and a bucket that is down must not end the only server. So a holder goes on while the place cannot be reached,
 // and stops as soon as it finds a higher number, which takes CheckEach at most once it reaches the place. Who takes the lease over waits until
 // the holder before says that it has stopped, or for HandOver if that one was at the place within the last minutes: a holder that reaches the place has
@@ -47,7 +47,7 @@ func (h Holder) String() string {
 	return fmt.Sprintf("%s (process %d, svc %s, started %s)", h.Host, h.PID, h.Version, h.Started.UTC().Format(time.RFC3339))
 }
 
-// State is what is known at the place.
+// State describes the lease at the place.
 type State struct {
 	Holder   Holder    // of the highest number
 	Since    time.Time // when it took the lease, by the clock of the place
@@ -319,7 +319,7 @@ func (l *Lease) check(ctx context.Context) error {
 		return l.broken(err)
 	}
 	switch highest := all.highest(); {
-	case highest < l.me.Number: // somebody has emptied the place
+	case highest < l.me.Number: // the place was emptied
 		return l.broken(l.write(ctx, p, l.me.Number+1))
 	case highest > l.me.Number:
 		s, err := p.state(ctx, all, highest)

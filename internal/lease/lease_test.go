@@ -139,7 +139,7 @@ func wantHeld(t *testing.T, lost <-chan error) {
 	}
 }
 
-// TestTake checks who gets the lease, and who is refused.
+// TestTake checks which servers get the lease, and which are refused.
 func TestTake(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

@@ -80,7 +80,7 @@ func (n numbers) highest() (highest uint64) {
 	return highest
 }
 
-// state returns what is known of a number.
+// state returns the state of a number.
 func (p *place) state(ctx context.Context, n numbers, number uint64) (State, error) {
 	object := n.objects[p.name(number)]
 	s := State{Holder: Holder{Number: number, Host: "an unknown host"}, Since: object.Modified, Seen: object.Modified}

@@ -30,7 +30,7 @@ const (
 // ErrBehind means that the place has nothing as new as the database that follows it: it was emptied, or is another one.
 var ErrBehind = errors.New("place is behind")
 
-// Follower keeps a database up to date that nothing else may have open. What was applied is in a file beside it, so that it goes on after a
+// Follower keeps a database up to date that nothing else may have open. Its position is in a file beside it, so that it goes on after a
 // restart. It is not safe for concurrent use.
 type Follower struct {
 	store        objects.Store
@@ -81,7 +81,7 @@ func (f *Follower) Position() Position { return f.state.Position }
 // Whole returns false if a part of a file was applied, so that the database cannot be used before the next Update has succeeded.
 func (f *Follower) Whole() bool { return f.file != nil && f.state.Applying == f.state.TXID }
 
-// Update applies what is new at the place, and returns the position then. If files that it needs are gone, it restores the database anew. Each file is
+// Update applies new files of the place, and returns the position then. If files that it needs are gone, it restores the database anew. Each file is
 // verified as a whole before it changes the database.
 func (f *Follower) Update(ctx context.Context) (Position, error) {
 	err := f.update(ctx)
@@ -250,7 +250,7 @@ func (f *Follower) restore(ctx context.Context) error {
 	return f.open()
 }
 
-// open opens a database that was restored. The error is fs.ErrNotExist if it, or what is known of it, is not there.
+// open opens a database that was restored. The error is fs.ErrNotExist if it or the file with its position is missing.
 func (f *Follower) open() error {
 	if _, err := os.Lstat(f.path + "-wal"); !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s has a write-ahead log: it was opened by a server, and cannot follow", f.path)

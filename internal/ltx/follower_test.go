@@ -15,7 +15,7 @@ import (
 	"svc/internal/objects"
 )
 
-// compactor puts transactions at a place as Litestream does: each to level 0, then into higher levels, and removes what is there.
+// compactor puts transactions at a place as Litestream does: each to level 0, then into higher levels, and removes the files there.
 type compactor struct {
 	*history
 	put0, from1 int // the first transaction that is not in the level
@@ -136,7 +136,7 @@ func TestFollowerInterrupted(t *testing.T) {
 			t.Fatalf("change %d fails: %v", stop, err)
 		}
 		f.Close()
-		if stop%2 == 0 { // what was half applied is in level 1
+		if stop%2 == 0 { // the file that was half applied is in level 1
 			h.put(1, 2, 3)
 			h.remove(0, 2, 2)
 			h.remove(0, 3, 3)
@@ -153,7 +153,7 @@ func TestFollowerInterrupted(t *testing.T) {
 	}
 }
 
-// TestFollowerVerifies checks that a damaged file changes nothing, and that what is not the place of the database is refused.
+// TestFollowerVerifies checks that a damaged file changes nothing, and that the place of another database is refused.
 func TestFollowerVerifies(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t)

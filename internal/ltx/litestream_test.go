@@ -145,7 +145,7 @@ func TestLitestream(t *testing.T) {
 		t.Error("the followed database is not the source")
 	}
 
-	// Levels have an age: what is compacted can be had as it was at the end of a file only.
+	// Levels have an age: of compacted transactions, only the state at the end of a file can be restored.
 	for _, ago := range []time.Duration{time.Second, 3 * time.Second, 6 * time.Second} {
 		at := times[len(times)-1].Add(-ago)
 		n, _ := slices.BinarySearchFunc(times, at, time.Time.Compare)

@@ -1,7 +1,7 @@
 // Package ltx reads databases from the files that Litestream 0.5 writes: LTX files, each with the pages that a range of transactions has changed.
 //
 // Restore writes a database in the state of a time, a Follower keeps one up to date. Both read through an objects.Store, so that folders, SFTP and S3
-// are alike. They write nothing at the place. What is in the database, and who may write it, is for their callers.
+// are alike. They write nothing at the place. The content of the database, and the right to write it, are matters of their callers.
 //
 // Litestream compacts: what level 0 has in many files, level 1 has in one, and so on; level 9 has snapshots, with all pages. Files are removed when a
 // higher level has their transactions, so that a file that was listed may be gone: then the list is read again.

@@ -163,7 +163,7 @@ func (b *body) Read(buffer []byte) (int, error) {
 		}
 		if n > 0 || !errors.Is(err, objects.ErrUnreachable) || b.failed == resumes {
 			if n > 0 && err != io.EOF {
-				err = nil // it comes again, or is mended by then
+				err = nil // the next list has it again, or is right by then
 			}
 			return n, err
 		}

@@ -46,7 +46,7 @@ func (p *place) plan(ctx context.Context, at time.Time) ([]file, error) {
 // behind returns the files of all levels without snapshots that end after a transaction and are not younger than a time, unless it is zero. newest is the last
 // transaction of all times.
 func (p *place) behind(ctx context.Context, after uint64, at time.Time) (files []file, newest uint64, err error) {
-	// From low to high: what is removed from a level while the lists are read is in the list of the next one.
+	// From low to high: a file that is removed from a level while the lists are read is in the list of the next one.
 	for level := range snapshots {
 		list, err := p.list(ctx, level, 0, after)
 		if err != nil {

@@ -160,13 +160,13 @@ func (r *reader) frame(data []byte) error {
 	return nil
 }
 
-// finish reads what comes behind the pages, an index that is not needed and the checksum, and returns io.EOF if the file is whole.
+// finish reads the rest behind the pages, an index that is not needed and the checksum, and returns io.EOF if the file is whole.
 func (r *reader) finish() error {
 	var tail [format.TrailerSize]byte
 	if _, err := io.ReadFull(r.from, tail[:]); err != nil {
 		return torn(err)
 	}
-	for { // the trailer is what comes last
+	for { // the trailer is at the end
 		b, err := r.from.ReadByte()
 		if err == io.EOF {
 			break

@@ -69,7 +69,7 @@ type entry struct {
 	object Object // of a file, without the name; filled in later if read is nil
 }
 
-// key is the text by which entries of one folder are sorted, so that names of objects come in the order of their bytes: a folder sorts like the names in it.
+// key is the text by which entries of one folder are sorted, so that names of objects are in the order of their bytes: a folder sorts like the names in it.
 func (e entry) key() string {
 	if e.folder {
 		return e.name + "/"

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// deletedFile remembers the deleted files in the data directory, a line a change. What is lost of it, a comparison finds again.
+	// deletedFile remembers the deleted files in the data directory, a line a change. A comparison finds lost lines again.
 	deletedFile = "replica-deleted.jsonl"
 	// maxDeleted is how many deleted files are remembered. The next comparison finds others.
 	maxDeleted = 50_000

@@ -147,6 +147,9 @@ type server struct {
 	stop  func()
 }
 
+// rowed is an upload that a row names.
+const rowed = "aa/rowed.png"
+
 func newServer(t *testing.T, place *memory) *server {
 	s := &server{t: t, dir: t.TempDir(), place: place}
 	for _, dir := range []string{"media", "emoji", "static", "keys"} {
@@ -182,6 +185,7 @@ func (s *server) begin() {
 	c, end, err := replica.New(replica.Config{
 		Dir: s.dir, Folders: []string{"emoji", "static", "media"}, Settings: s.path("config.toml"), PassphraseFile: s.path("passphrase"),
 		Open: func(context.Context) (objects.Store, error) { return s.place, nil }, Keep: 24 * time.Hour, Now: s.now, Log: slog.New(slog.DiscardHandler),
+		HasRow: func(_ context.Context, name string) (bool, error) { return name == rowed, nil },
 	})
 	if err != nil {
 		s.t.Fatal(err)

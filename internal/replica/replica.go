@@ -5,8 +5,8 @@
 // deleted.jsonl the files that are deleted but kept for a while, so that an earlier state of the database finds them. db/ is what Litestream writes.
 //
 // Two rules. Nobody waits for the copy: a change is queued, and what does not fit into the queue is found by comparing the place with the folders, which
-// also happens at the start and once a day. Nothing is deleted at the place before Config.Keep is over, and not if most files are gone at once, because
-// then a disk is not mounted.
+// also happens at the start and once a day. Nothing is deleted at the place before Config.Keep is over, as long as a row names it, and not if most files are
+// gone at once, because then a disk is not mounted.
 //
 // Limits: 20 000 queued names, 4 transfers at once, of which one of a file larger than 4 MiB, 50 000 deleted files that are remembered, 1 MiB of settings
 // and keys. A transfer that fails is repeated with pauses of up to a minute. Memory: one folder's names, and 30 MiB of bodies at most.
@@ -41,10 +41,10 @@ const (
 	transfers     = 4
 	largeFile     = 4 << 20 // bytes; of such files one is transferred at a time
 	compareEvery  = 24 * time.Hour
-	tickEvery     = 30 * time.Second // keys, settings and the list of deleted files are looked at
+	tickEvery     = 30 * time.Second // between two checks of keys, settings and the list of deleted files
 	firstPause    = time.Second      // after a transfer that failed, doubled each time
 	longestPause  = time.Minute
-	stopTime      = time.Second // for what is queued when the server stops
+	stopTime      = time.Second // for the queued files when the server stops
 	minPassphrase = 12          // bytes
 	maxSkipped    = 10          // names that a Status has
 )
@@ -61,8 +61,11 @@ type Config struct {
 	Open           func(context.Context) (objects.Store, error) // opens the place; the Copier closes it
 	PassphraseFile string
 	Keep           time.Duration // of deleted files
-	Now            func() time.Time
-	Log            *slog.Logger
+	// HasRow returns whether the database names an upload, by its name in ContentNamed. Such a file is never removed at the place, because the disk has
+	// lost it. nil: no database is asked.
+	HasRow func(ctx context.Context, name string) (bool, error)
+	Now    func() time.Time
+	Log    *slog.Logger
 }
 
 // Copier keeps the copy up to date while it runs.
@@ -133,7 +136,7 @@ func (k *Copier) copies(name string) bool {
 	return slices.Contains(k.Folders, top) && !IsUnfinished(name)
 }
 
-// IsUnfinished returns true if a name in the data directory is that of what is being written or removed, such as an upload.
+// IsUnfinished returns true if a name in the data directory is that of a file that is being written or removed, such as an upload.
 func IsUnfinished(name string) bool {
 	if name == ContentNamed+"/tmp" || strings.HasPrefix(name, ContentNamed+"/tmp/") {
 		return true
@@ -150,7 +153,7 @@ func IsUnfinished(name string) bool {
 
 func (k *Copier) path(name string) string { return filepath.Join(k.dir, filepath.FromSlash(name)) }
 
-// Run copies until ctx ends, and then what is queued for a moment longer.
+// Run copies until ctx ends, and then the queued files for a moment longer.
 func (k *Copier) Run(ctx context.Context) {
 	defer k.closePlace()
 	if err := k.deleted.read(); err != nil {
@@ -173,7 +176,7 @@ func (k *Copier) Run(ctx context.Context) {
 	running.Wait()
 }
 
-// tick does every tickEvery, and when a key has changed, what is not done file by file.
+// tick does the work that is not done file by file, every tickEvery and when a key has changed.
 func (k *Copier) tick(ctx context.Context) {
 	timer := time.NewTicker(tickEvery)
 	defer timer.Stop()

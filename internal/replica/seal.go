@@ -25,14 +25,14 @@ import (
 	"svc/internal/objects"
 )
 
-// Names in what is sealed.
+// Names in a sealed archive.
 const (
 	SettingsName = "config.toml"
 	keysDir      = "keys"
 )
 
 const (
-	sealedFile  = "replica-sealed.json" // what was sealed last, in the data directory
+	sealedFile  = "replica-sealed.json" // describes the newest sealed archive, in the data directory
 	sealedTime  = "20060102T150405.000Z"
 	sealedEnd   = ".tar.age" // age -d reads it with the passphrase
 	maxSecrets  = 1 << 20    // bytes of settings and keys
@@ -47,7 +47,7 @@ var ErrPassphrase = errors.New("the passphrase is wrong")
 // Secrets are the settings file and the keys by their names: config.toml, keys/….
 type Secrets map[string][]byte
 
-// sealed says what was sealed last.
+// sealed describes the newest sealed archive.
 type sealed struct {
 	Name   string `json:"name"`
 	Digest string `json:"digest"` // SHA-256 of the content and the passphrase
@@ -129,7 +129,7 @@ func (k *Copier) sealChanged(ctx context.Context) error {
 	return disk.ReplaceText(k.path(sealedFile), string(text))
 }
 
-// removeSealed removes what was replaced so long ago that no state is restored from then.
+// removeSealed removes archives that were replaced so long ago that no state is restored from then.
 func (k *Copier) removeSealed(ctx context.Context, store objects.Store) error {
 	list, err := listSealed(ctx, store)
 	if err != nil {

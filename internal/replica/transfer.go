@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"strings"
 
 	"svc/internal/objects"
 )
@@ -75,7 +76,7 @@ func (r localReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// gone remembers a file as deleted, and removes it at the place if it was deleted long enough ago.
+// gone remembers a file as deleted, and removes it at the place if it was deleted long enough ago. An upload that a row names is lost, not deleted.
 func (k *Copier) gone(ctx context.Context, store objects.Store, name string) error {
 	at, known := k.deleted.at(name)
 	if !known {
@@ -84,6 +85,16 @@ func (k *Copier) gone(ctx context.Context, store objects.Store, name string) err
 	}
 	if k.Now().Sub(at) < k.Keep {
 		return nil
+	}
+	if upload, ok := strings.CutPrefix(name, ContentNamed+"/"); ok && k.HasRow != nil {
+		lost, err := k.HasRow(ctx, upload)
+		if err != nil {
+			return err
+		}
+		if lost {
+			k.deleted.forget(name) // a comparison finds it again
+			return localError{errors.New("the disk has lost it, and it is at the copy: see svc media verify")}
+		}
 	}
 	if err := store.Delete(ctx, filesPrefix+name); err != nil {
 		return err

@@ -17,8 +17,8 @@ import (
 // maxNamed is how many files outside ContentNamed are remembered while they are compared.
 const maxNamed = 1_000_000
 
-// UpdateFiles makes the folders of a data directory, which nothing else changes, what they are at the place: it fetches what is missing, or has another
-// size or time than when it was fetched, and removes what is not at the place any more. Uploads are not removed, as with FetchFiles.
+// UpdateFiles makes the folders of a data directory, which nothing else changes, equal to those at the place: it fetches files that are missing, or that have another
+// size or time than when they were fetched, and removes files that are not at the place any more. Uploads are not removed, as with FetchFiles.
 func UpdateFiles(ctx context.Context, store objects.Store, to *disk.Root, folders []string) (*Fetched, error) {
 	u := &updater{to: to, named: map[string]bool{}}
 	fetched, err := fetchFiles(ctx, store, to, folders, time.Time{}, nil, u)
@@ -26,7 +26,7 @@ func UpdateFiles(ctx context.Context, store objects.Store, to *disk.Root, folder
 		return fetched, err
 	}
 	if u.overflow {
-		return fetched, nil // what is too much is not removed
+		return fetched, nil // nothing is removed
 	}
 	for _, folder := range folders {
 		if folder == ContentNamed {

@@ -87,7 +87,7 @@ func (f *Server) Fail(fault Fault) {
 // Down is a Fault of a server that closes its connections.
 func Down(http.ResponseWriter, *http.Request) bool { panic(http.ErrAbortHandler) }
 
-// Hangs is a Fault of a server that sends nothing until the client gives up.
+// Hangs is a Fault of a server that sends nothing until the client closes the connection.
 func Hangs(_ http.ResponseWriter, r *http.Request) bool {
 	io.Copy(io.Discard, r.Body)
 	<-r.Context().Done()
