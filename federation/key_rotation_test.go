@@ -2,16 +2,19 @@ package federation_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"svc/app/apptest"
 	"svc/app/apptest/peers"
 	"svc/federation"
 	"svc/internal/httpsig"
+	"svc/store"
 )
 
 // startDistrustful starts a remote server with an actor that it serves. The server fetches the key of an actor once, and then takes another one
@@ -200,5 +203,48 @@ func TestServerKeyRotation(t *testing.T) {
 	apptest.WantList(t, "published keys at the end", publishedKeys(srv, "/internal/fetch"), "#key-2")
 	if _, err := srv.Federation.Operator.RotateKeys(t.Context(), federation.Rotation{Name: "nobody"}); err == nil {
 		t.Error("an unknown account got new keys")
+	}
+}
+
+// TestNewKeysAreRead checks that whoever reads the keys of an account while new ones are being stored waits for those: the goroutine that writes their
+// Update starts as soon as they are stored. The database is held, so that the moment lasts.
+func TestNewKeysAreRead(t *testing.T) {
+	srv := apptest.Start(t)
+	alice := srv.SignUp("alice")
+	key := func() string {
+		return srv.GetDocument("/users/" + alice.ID).Document()["publicKey"].(apptest.Doc)["id"].(string)
+	}
+	if got := key(); !strings.HasSuffix(got, "#main-key") { // and keeps it in memory
+		t.Fatalf("the key is %s", got)
+	}
+	held, release, rotated, read := make(chan struct{}), make(chan struct{}), make(chan error, 1), make(chan string, 1)
+	go srv.DB.Update(context.Background(), func(*store.Tx) error {
+		close(held)
+		<-release
+		return nil
+	})
+	<-held
+	go func() {
+		_, err := srv.Federation.Operator.RotateKeys(context.Background(), federation.Rotation{Name: "alice"})
+		rotated <- err
+	}()
+	for begin, waits := time.Now(), false; !waits; {
+		go func() { read <- key() }()
+		select {
+		case got := <-read:
+			if time.Since(begin) > 10*time.Second {
+				close(release)
+				t.Fatalf("%s is read although a new key is being stored", got)
+			}
+		case <-time.After(time.Second):
+			waits = true
+		}
+	}
+	close(release)
+	if err := <-rotated; err != nil {
+		t.Fatal(err)
+	}
+	if got := <-read; !strings.HasSuffix(got, "#key-2") {
+		t.Errorf("%s was read instead of the new key", got)
 	}
 }
