@@ -53,7 +53,7 @@ func (p *workspace) problems(left int, flags ...string) string {
 	p.t.Helper()
 	r := p.run(append([]string{"media", "verify"}, flags...)...)
 	if want := fmt.Sprintf("svc: problems that are left: %d\n", left); r.code != 1 || r.errOut != want {
-		p.t.Errorf("%s: got exit code %d, %q, want 1, %q", r.what, r.code, r.errOut, want)
+		p.t.Errorf("%s: got exit code %d, %q, want 1, %q: %s", r.what, r.code, r.errOut, want, r.out)
 	}
 	return r.out
 }

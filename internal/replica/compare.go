@@ -58,9 +58,6 @@ func (k *Copier) compare(ctx context.Context) error {
 	if err := k.adoptDeleted(ctx, store); err != nil {
 		return err
 	}
-	k.mu.Lock()
-	k.status.Skipped, k.status.Examples = 0, []string{}
-	k.mu.Unlock()
 	var why []string
 	for _, folder := range k.Folders {
 		missing, err := k.compareFolder(ctx, store, folder)

@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -46,7 +47,8 @@ const (
 	longestPause  = time.Minute
 	stopTime      = time.Second // for the queued files when the server stops
 	minPassphrase = 12          // bytes
-	maxSkipped    = 10          // names that a Status has
+	maxSkipped    = 1000        // files that cannot be copied, of which so many are counted
+	maxExamples   = 10          // of these, in a Status
 )
 
 // unfinishedPrefixes begin the names of files that are being written, and of folders of front ends and packs that are being unpacked or removed.
@@ -78,9 +80,10 @@ type Copier struct {
 	sealing sync.Mutex
 	kick    chan struct{} // has an element when a key has changed
 
-	mu     sync.Mutex
-	store  objects.Store // nil: not open
-	status Status
+	mu      sync.Mutex
+	store   objects.Store // nil: not open
+	status  Status
+	skipped map[string]string // why files cannot be copied, by name
 }
 
 // Status is the state of the copy. Times are zero if there was none.
@@ -97,7 +100,7 @@ type Status struct {
 	Unsealed string    `json:"unsealed"` // why keys and settings are not at the place; "": they are
 	Missing  string    `json:"missing"`  // why deletions are not followed; "": they are
 	Deleted  int       `json:"deleted"`  // files that are kept at the place only
-	Skipped  int       `json:"skipped"`  // files that cannot be copied
+	Skipped  int       `json:"skipped"`  // files that cannot be copied, 1 000 at most
 	Examples []string  `json:"examples"` // of these, with the reason
 }
 
@@ -107,8 +110,7 @@ func New(c Config) (*Copier, func(), error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("copy: %w", err)
 	}
-	k := &Copier{Config: c, dir: dir, queue: newQueue(c.Now), deleted: newDeleted(filepath.Join(dir, deletedFile)), large: make(chan struct{}, 1), kick: make(chan struct{}, 1)}
-	k.status.Examples = []string{}
+	k := &Copier{Config: c, dir: dir, queue: newQueue(c.Now), deleted: newDeleted(filepath.Join(dir, deletedFile)), large: make(chan struct{}, 1), kick: make(chan struct{}, 1), skipped: make(map[string]string)}
 	return k, disk.Observe(k.observe), nil
 }
 
@@ -216,6 +218,7 @@ func (k *Copier) work(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case err == nil:
+			k.unskip(i.name)
 			k.queue.done(i)
 		case isOfFile(err):
 			k.skip(i.name, err)
@@ -287,10 +290,16 @@ func (k *Copier) failed(err error) {
 func (k *Copier) skip(name string, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.status.Skipped++
-	if len(k.status.Examples) < maxSkipped {
-		k.status.Examples = append(k.status.Examples, fmt.Sprintf("%.200q: %v", name, err))
+	if _, known := k.skipped[name]; known || len(k.skipped) < maxSkipped {
+		k.skipped[name] = fmt.Sprintf("%.200q: %v", name, err)
 	}
+}
+
+// unskip forgets a file that was copied, or is gone.
+func (k *Copier) unskip(name string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.skipped, name)
 }
 
 // Status returns the state.
@@ -300,7 +309,10 @@ func (k *Copier) Status() Status {
 	defer k.mu.Unlock()
 	s := k.status
 	s.Pending, s.Oldest, s.Deleted = pending, oldest, k.deleted.len()
-	s.Examples = slices.Clone(s.Examples)
+	s.Skipped, s.Examples = len(k.skipped), []string{}
+	for _, name := range slices.Sorted(maps.Keys(k.skipped))[:min(len(k.skipped), maxExamples)] {
+		s.Examples = append(s.Examples, k.skipped[name])
+	}
 	return s
 }
 

@@ -209,16 +209,27 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestSkipped has a file that the place refuses for its name: others are copied.
+// TestSkipped has a file that the place refuses for its name: it is known until it is copied or gone, also over a comparison.
 func TestSkipped(t *testing.T) {
 	s := newServer(t, newMemory())
 	s.place.set(objects.ErrName, nil)
 	s.begin()
-	s.write("static/bad\\name", "x")
-	s.until("it is skipped", func() bool { return s.Status().Skipped > 0 })
-	if st := s.Status(); len(st.Examples) == 0 || !strings.Contains(st.Examples[0], "bad") {
+	bad := []string{"static/bad\\name", "static/good"}
+	for _, name := range bad {
+		s.write(name, "x")
+	}
+	s.until("they are skipped", func() bool { return s.Status().Skipped == len(bad) })
+	if err := s.Compare(t.Context()); !errors.Is(err, objects.ErrName) {
+		t.Errorf("the comparison: %v", err)
+	}
+	if st := s.Status(); st.Skipped != len(bad) || !strings.Contains(st.Examples[0], "bad") {
 		t.Errorf("%+v", st)
 	}
+	s.place.set(nil, nil)
+	s.must(disk.Remove(s.path(bad[0])))
+	s.write(bad[1], "y")
+	s.until("no file is skipped", func() bool { return s.Status().Skipped == 0 })
+	s.want(map[string]string{bad[1]: "y"})
 }
 
 // TestSeal reads keys and settings back, at each time with the passphrase of that time.
