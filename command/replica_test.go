@@ -21,17 +21,14 @@ import (
 	"github.com/superfly/ltx"
 
 	"svc/app/apptest"
+	"svc/internal/objects/objectstest"
 )
 
 // copiedWorkspace returns a workspace with an account and its token "t", whose continuous copy goes to a folder.
 func copiedWorkspace(t *testing.T) (p *workspace, place string) {
 	t.Helper()
-	place = filepath.Join(t.TempDir(), "copy")
-	p = newWorkspace(t, "[rate_limit]\nenabled = false\n[replica]\nenabled = true\npassphrase_file = \"passphrase\"\n"+fmt.Sprintf("place = %q\n", place))
-	p.write("passphrase", "correct horse battery\n")
-	p.run("user", "create", "alice", "--email", "alice@example.org").ok()
-	p.addToken("alice", "t")
-	return p, place
+	to := folderPlace(t)
+	return to.workspace(t), to.folder
 }
 
 // uploadSound uploads a file, and returns its id, "" if the server did not answer.
@@ -208,7 +205,7 @@ func litestream(t *testing.T) string {
 }
 
 // replicate starts Litestream with the example of the documentation.
-func (p *workspace) replicate(program, place string) *apptest.Process {
+func (p *workspace) replicate(program string, place *copyPlace) *apptest.Process {
 	p.t.Helper()
 	example, err := os.ReadFile("../docs/examples/litestream.yml")
 	if err != nil {
@@ -217,7 +214,7 @@ func (p *workspace) replicate(program, place string) *apptest.Process {
 	text := string(example)
 	for from, to := range map[string]string{
 		"path: /var/lib/svc/data/svc.db":                            "path: " + p.path("data", "svc.db"),
-		"url: s3://bucket/svc/db?endpoint=https://s3.example.org\n": "url: file://" + place + "/db\n",
+		"url: s3://bucket/svc/db?endpoint=https://s3.example.org\n": place.litestream + "\n",
 	} {
 		if strings.Count(text, from) != 1 {
 			p.t.Fatalf("the example has not one %q", from)
@@ -225,8 +222,13 @@ func (p *workspace) replicate(program, place string) *apptest.Process {
 		text = strings.Replace(text, from, to, 1)
 	}
 	p.write("litestream.yml", text)
-	process := apptest.StartProcess(p.t, exec.CommandContext(p.t.Context(), program, "replicate", "-config", p.path("litestream.yml")))
-	process.WaitUntil("Litestream has written a copy", func() bool { return countFiles(p.t, place, "db", "ltx", "*", "*.ltx") > 0 })
+	cmd := exec.CommandContext(p.t.Context(), program, "replicate", "-config", p.path("litestream.yml"))
+	cmd.Env = append(os.Environ(), "LITESTREAM_ACCESS_KEY_ID="+objectstest.User, "LITESTREAM_SECRET_ACCESS_KEY="+objectstest.Secret,
+		"AWS_CA_BUNDLE=") // Litestream refuses one
+	process := apptest.StartProcess(p.t, cmd)
+	process.WaitUntil("Litestream has written a copy", func() bool {
+		return countFiles(p.t, place.folder, "db", "ltx", "*", "*.ltx") > 0 || countFiles(p.t, place.folder, "db", "*", "*.ltx") > 0 // in a bucket
+	})
 	return process
 }
 
@@ -301,24 +303,30 @@ func (a *acknowledged) checkLoss(there *workspace) {
 // TestReplicaLitestream kills server and Litestream under load, restores the copy, and counts acknowledged posts that are lost: less than two seconds of posts.
 func TestReplicaLitestream(t *testing.T) {
 	program := litestream(t)
-	p, place := copiedWorkspace(t)
-	s := p.serve()
-	copying := p.replicate(program, place)
-	a := p.killUnderLoad(s, copying)
+	eachCopyPlace(t, func(t *testing.T, place *copyPlace) {
+		p := place.workspace(t)
+		s := p.serve()
+		copying := p.replicate(program, place)
+		a := p.killUnderLoad(s, copying)
 
-	other := newWorkspaceWithoutSettings(t)
-	other.write("passphrase", "correct horse battery\n")
-	out := other.run("restore", "--from", place, "--data-dir", other.path("data"), "--passphrase-file", "passphrase").ok()
-	t.Log(out)
-	if !strings.Contains(out, "--take-over") {
-		t.Error("how to start the server is not said")
-	}
-	a.checkLoss(other.withServer(p))
-	missing := strings.Count(out, "missing_file")
-	t.Logf("%d files are missing", missing)
-	if missing == 0 {
-		other.run("verify").ok()
-	}
+		other := newWorkspace(t)
+		other.write("config.toml", place.settings)
+		place.writeSecrets(other)
+		out := other.run("restore", "--from", place.location, "--data-dir", other.path("data"), "--passphrase-file", "passphrase").ok()
+		t.Log(out)
+		if !strings.Contains(out, "--take-over") {
+			t.Error("how to start the server is not said")
+		}
+		if err := os.Rename(other.config+".from-backup", other.config); err != nil {
+			t.Fatal(err)
+		}
+		a.checkLoss(other.withServer(p))
+		missing := strings.Count(out, "missing_file")
+		t.Logf("%d files are missing", missing)
+		if missing == 0 {
+			other.run("verify").ok()
+		}
+	})
 }
 
 // withServer serves data restored from another workspace, at its address.
@@ -332,9 +340,10 @@ func (p *workspace) withServer(of *workspace) *workspace {
 // TestReplicaWithoutLitestream ends Litestream for a while, in which the server empties the log: Litestream then makes a new snapshot by itself.
 func TestReplicaWithoutLitestream(t *testing.T) {
 	program := litestream(t)
-	p, place := copiedWorkspace(t)
+	to := folderPlace(t)
+	p, place := to.workspace(t), to.location
 	s := p.serve()
-	copying := p.replicate(program, place)
+	copying := p.replicate(program, to)
 	p.post("t", "first")
 	copying.Signal(syscall.SIGTERM)
 	<-copying.Done
@@ -359,7 +368,7 @@ func TestReplicaWithoutLitestream(t *testing.T) {
 		t.Errorf("doctor: %s %s", status, seen)
 	}
 	p.post("t", "second")
-	p.replicate(program, place)
+	p.replicate(program, to)
 	p.post("t", "third")
 	other := newWorkspaceWithoutSettings(t)
 	other.write("passphrase", "correct horse battery\n")

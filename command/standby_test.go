@@ -14,13 +14,12 @@ import (
 )
 
 // newStandby returns a workspace on another machine, with the settings of a server.
-func newStandby(t *testing.T, of *workspace, place string) *workspace {
+func newStandby(t *testing.T, of *workspace, place *copyPlace) *workspace {
 	t.Helper()
-	p := newWorkspaceWithoutSettings(t)
-	listen := freeAddress(t)
-	p.config, p.url = p.path("config.toml"), "http://"+listen
-	p.write("config.toml", fmt.Sprintf("[server]\nlisten = %q\nurl = %q\n[rate_limit]\nenabled = false\n[replica]\nenabled = true\npassphrase_file = \"passphrase\"\nplace = %q\n", listen, of.url, place))
-	p.write("passphrase", "correct horse battery\n")
+	p := newWorkspace(t)
+	p.url = "http://" + freeAddress(t)
+	p.write("config.toml", fmt.Sprintf("[server]\nlisten = %q\nurl = %q\n%s", strings.TrimPrefix(p.url, "http://"), of.url, place.replica()))
+	place.writeSecrets(p)
 	return p
 }
 
@@ -34,8 +33,9 @@ func (p *workspace) standby() *apptest.Process {
 
 // TestStandby takes over from a server that was killed, without Litestream.
 func TestStandby(t *testing.T) {
-	p, place := copiedWorkspace(t)
-	other := newStandby(t, p, place)
+	to := folderPlace(t)
+	p, place := to.workspace(t), to.folder
+	other := newStandby(t, p, to)
 	other.run("standby", "--status").fails(1, "no standby runs")
 	other.run("standby", "--promote").fails(1, "no standby runs")
 	other.run("standby", "--promote", "--status").fails(2, "not both")
@@ -103,13 +103,14 @@ func TestStandby(t *testing.T) {
 
 // TestStandbyRefuses checks what a standby needs.
 func TestStandbyRefuses(t *testing.T) {
-	p, place := copiedWorkspace(t)
+	to := folderPlace(t)
+	p, place := to.workspace(t), to.folder
 	s := p.serve()
 	s.waitUntil("the keys are at the place", func() bool { return countFiles(t, place, "sealed", "*") == 1 })
 	s.stop()
 	p.run("standby").failsAfterLog("has the data of a server")
 
-	other := newStandby(t, p, place)
+	other := newStandby(t, p, to)
 	process := apptest.StartProcess(t, other.command("standby", "--interval", "1s"))
 	process.WaitForLog("no database") // Litestream has written nothing
 	other.run("standby", "--status").fails(1, "not ready")
@@ -140,19 +141,21 @@ func TestStandbyRefuses(t *testing.T) {
 // TestStandbyLitestream kills a server and its Litestream under load, takes over, and counts acknowledged posts that are lost.
 func TestStandbyLitestream(t *testing.T) {
 	program := litestream(t)
-	p, place := copiedWorkspace(t)
-	s := p.serve()
-	copying := p.replicate(program, place)
-	other := newStandby(t, p, place)
-	other.standby()
-	a := p.killUnderLoad(s, copying)
+	eachCopyPlace(t, func(t *testing.T, place *copyPlace) {
+		p := place.workspace(t)
+		s := p.serve()
+		copying := p.replicate(program, place)
+		other := newStandby(t, p, place)
+		other.standby()
+		a := p.killUnderLoad(s, copying)
 
-	other.run("standby", "--promote").ok()
-	took := time.Since(a.until)
-	t.Logf("taking over took %s", took.Round(time.Millisecond))
-	if took > 30*time.Second {
-		t.Errorf("taking over took %s", took)
-	}
-	a.checkLoss(other)
-	p.run("serve").failsAfterLog("--take-over")
+		other.run("standby", "--promote").ok()
+		took := time.Since(a.until)
+		t.Logf("taking over took %s", took.Round(time.Millisecond))
+		if took > 30*time.Second {
+			t.Errorf("taking over took %s", took)
+		}
+		a.checkLoss(other)
+		p.run("serve").failsAfterLog("--take-over")
+	})
 }

@@ -198,9 +198,9 @@ func TestFull(t *testing.T) {
 		"folder": func(t *testing.T) place { return place{name: "folder", location: dir(t)} },
 		"sftp":   func(t *testing.T) place { return sftpPlaceIn(t, dir(t)) },
 		"sftp of OpenSSH": func(t *testing.T) place {
-			program := openSSHServer(t)
+			program := objectstest.OpenSSH(t)
 			p, s := sftpServerIn(t, dir(t))
-			s.program = program
+			s.Program = program
 			return p
 		},
 		"s3": func(t *testing.T) place { return realPlaceIn(t, dir(t)) },
@@ -330,17 +330,17 @@ func (h *heapWatch) measure() {
 
 // TestSyncs looks into the log of OpenSSH's server: a Put syncs the file before it renames it.
 func TestSyncs(t *testing.T) {
-	program := openSSHServer(t)
+	program := objectstest.OpenSSH(t)
 	p, server := sftpServerIn(t, t.TempDir())
-	server.program = program
+	server.Program = program
 	put(t, p.open(t), "object", "x")
 	synced, renamed := -1, -1
 	waitFor(t, "rename", func() bool {
-		synced, renamed = strings.Index(server.log.String(), "fsync (handle"), strings.Index(server.log.String(), "posix-rename old")
+		synced, renamed = strings.Index(server.Log.String(), "fsync (handle"), strings.Index(server.Log.String(), "posix-rename old")
 		return renamed > 0
 	})
 	if synced < 0 || synced > renamed {
-		t.Errorf("the log is %s", server.log.String())
+		t.Errorf("the log is %s", server.Log.String())
 	}
 }
 

@@ -27,20 +27,20 @@ import (
 
 // TestHostKeys never accepts a host key that is not expected, and finds the expected one among several.
 func TestHostKeys(t *testing.T) {
-	server, other := newSSHServer(t), newSSHServer(t)
+	server, other := objectstest.NewSFTP(t), objectstest.NewSFTP(t)
 	t.Setenv("HOME", t.TempDir())
 	known := func(keys ...ssh.PublicKey) string {
 		file := filepath.Join(t.TempDir(), "known_hosts")
 		var lines strings.Builder
 		for _, key := range keys {
-			lines.WriteString(knownhosts.Line([]string{server.address}, key) + "\n")
+			lines.WriteString(knownhosts.Line([]string{server.Address}, key) + "\n")
 		}
 		if err := os.WriteFile(file, []byte(lines.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		return file
 	}
-	ecdsaKey, edKey := server.keys[0].PublicKey(), server.keys[1].PublicKey()
+	ecdsaKey, edKey := server.Keys[0].PublicKey(), server.Keys[1].PublicKey()
 	for _, tt := range []struct {
 		name        string
 		fingerprint string
@@ -49,17 +49,17 @@ func TestHostKeys(t *testing.T) {
 		says        string
 	}{
 		{"nothing known", "", "", false, "known_hosts"},
-		{"fingerprint of the first", server.fingerprint(0), "", true, ""},
-		{"fingerprint of the second", server.fingerprint(1), "", true, ""},
-		{"fingerprint of another", other.fingerprint(0), known(edKey), false, ssh.FingerprintSHA256(ecdsaKey)},
+		{"fingerprint of the first", server.Fingerprint(0), "", true, ""},
+		{"fingerprint of the second", server.Fingerprint(1), "", true, ""},
+		{"fingerprint of another", other.Fingerprint(0), known(edKey), false, ssh.FingerprintSHA256(ecdsaKey)},
 		{"known, both", "", known(ecdsaKey, edKey), true, ""},
 		{"known, the second only", "", known(edKey), true, ""},
-		{"known, changed", "", known(other.keys[1].PublicKey()), false, "key mismatch"},
+		{"known, changed", "", known(other.Keys[1].PublicKey()), false, "key mismatch"},
 		{"known, empty", "", known(), false, "set it as fingerprint"},
 		{"known, missing file", "", "/nonexistent/known_hosts", false, "/nonexistent/known_hosts"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p := place{location: "sftp://svc@" + server.address + t.TempDir(), options: objects.Options{Password: testSecret, KnownHosts: tt.known}}
+			p := place{location: "sftp://svc@" + server.Address + t.TempDir(), options: objects.Options{Password: testSecret, KnownHosts: tt.known}}
 			if tt.fingerprint != "" {
 				p.location += "?fingerprint=" + tt.fingerprint
 			}
@@ -76,7 +76,7 @@ func TestHostKeys(t *testing.T) {
 
 // TestUserKeys signs in with a private key, also with one that has a password.
 func TestUserKeys(t *testing.T) {
-	server := newSSHServer(t)
+	server := objectstest.NewSFTP(t)
 	_, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +85,7 @@ func TestUserKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server.user = signer.PublicKey()
+	server.User = signer.PublicKey()
 	dir := t.TempDir()
 	save := func(name string, block *pem.Block, err error) string {
 		file := filepath.Join(dir, name)
@@ -127,7 +127,7 @@ func TestUserKeys(t *testing.T) {
 		{"nothing", objects.Options{}, objects.ErrRefused},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p := place{location: "sftp://svc@" + server.address + t.TempDir() + "?fingerprint=" + server.fingerprint(1), options: tt.options}
+			p := place{location: "sftp://svc@" + server.Address + t.TempDir() + "?fingerprint=" + server.Fingerprint(1), options: tt.options}
 			_, err := p.tryOpen(t)
 			if !errors.Is(err, tt.want) || err != nil && strings.Contains(err.Error(), "hidden") {
 				t.Error(err)

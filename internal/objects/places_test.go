@@ -94,9 +94,9 @@ func sftpPlace(t *testing.T) place {
 }
 
 func openSSHPlace(t *testing.T) place {
-	program := openSSHServer(t)
+	program := objectstest.OpenSSH(t)
 	p, s := sftpServerIn(t, t.TempDir())
-	s.program = program
+	s.Program = program
 	return p
 }
 
@@ -105,13 +105,13 @@ func sftpPlaceIn(t *testing.T, dir string) place {
 	return p
 }
 
-func sftpServerIn(t *testing.T, dir string) (place, *sshServer) {
-	s := newSSHServer(t)
+func sftpServerIn(t *testing.T, dir string) (place, *objectstest.SFTPServer) {
+	s := objectstest.NewSFTP(t)
 	return place{
 		name:     "sftp",
-		location: "sftp://svc@" + s.address + dir + "/store?fingerprint=" + s.fingerprint(0),
+		location: "sftp://svc@" + s.Address + dir + "/store?fingerprint=" + s.Fingerprint(0),
 		options:  objects.Options{Password: testSecret, Stall: patience},
-		server:   s.address,
+		server:   s.Address,
 	}, s
 }
 

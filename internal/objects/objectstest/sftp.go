@@ -1,4 +1,4 @@
-package objects_test
+package objectstest
 
 import (
 	"bytes"
@@ -19,35 +19,35 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// sshServer serves SFTP for one user.
-type sshServer struct {
-	address string
-	keys    []ssh.Signer // of the host: ECDSA, Ed25519
-	user    ssh.PublicKey
-	program string // that serves SFTP; empty: the library
-	log     lockedBuffer
+// SFTPServer serves SFTP for one user.
+type SFTPServer struct {
+	Address string
+	Keys    []ssh.Signer  // of the host: ECDSA, Ed25519
+	User    ssh.PublicKey // nil: only the password Secret
+	Program string        // that serves SFTP; empty: the library
+	Log     buffer        // of Program
 }
 
-// lockedBuffer has what programs wrote.
-type lockedBuffer struct {
+// buffer has what programs wrote.
+type buffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
 }
 
-func (l *lockedBuffer) Write(p []byte) (int, error) {
+func (l *buffer) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.Write(p)
 }
 
-func (l *lockedBuffer) String() string {
+func (l *buffer) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.String()
 }
 
-// openSSHServer returns the path of OpenSSH's server of SFTP, which has other errors and extensions than the library.
-func openSSHServer(t *testing.T) string {
+// OpenSSH returns the path of OpenSSH's server of SFTP, which has other errors and extensions than the library.
+func OpenSSH(t testing.TB) string {
 	for _, program := range []string{os.Getenv("SVC_TEST_SFTP_SERVER"), "/usr/lib/openssh/sftp-server", "/usr/libexec/sftp-server", "/usr/libexec/openssh/sftp-server"} {
 		if _, err := os.Stat(program); err == nil {
 			return program
@@ -57,13 +57,13 @@ func openSSHServer(t *testing.T) string {
 	return ""
 }
 
-// newSSHServer starts a server. It has two host keys, as most have, and accepts the password and, if it is set, the key of the user.
-func newSSHServer(t *testing.T) *sshServer {
+// NewSFTP starts a server. It has two host keys, as most have, and accepts the password and, if it is set, the key of the user.
+func NewSFTP(t testing.TB) *SFTPServer {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &sshServer{address: l.Addr().String()}
+	s := &SFTPServer{Address: l.Addr().String()}
 	ecdsaKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -74,10 +74,10 @@ func newSSHServer(t *testing.T) *sshServer {
 	}
 	config := &ssh.ServerConfig{
 		PasswordCallback: func(c ssh.ConnMetadata, password []byte) (*ssh.Permissions, error) {
-			return nil, allow(c.User() == "svc" && string(password) == testSecret)
+			return nil, allow(c.User() == "svc" && string(password) == Secret)
 		},
 		PublicKeyCallback: func(c ssh.ConnMetadata, key ssh.PublicKey) (*ssh.Permissions, error) {
-			return nil, allow(c.User() == "svc" && s.user != nil && string(key.Marshal()) == string(s.user.Marshal()))
+			return nil, allow(c.User() == "svc" && s.User != nil && string(key.Marshal()) == string(s.User.Marshal()))
 		},
 	}
 	for _, key := range []crypto.Signer{ecdsaKey, edKey} {
@@ -86,7 +86,7 @@ func newSSHServer(t *testing.T) *sshServer {
 			t.Fatal(err)
 		}
 		config.AddHostKey(signer)
-		s.keys = append(s.keys, signer)
+		s.Keys = append(s.Keys, signer)
 	}
 	var running sync.WaitGroup
 	var mu sync.Mutex
@@ -122,11 +122,12 @@ func allow(ok bool) error {
 	return errors.New("not allowed")
 }
 
-func (s *sshServer) fingerprint(key int) string {
-	return strings.ReplaceAll(ssh.FingerprintSHA256(s.keys[key].PublicKey()), "+", "%2B")
+// Fingerprint returns that of a host key, as a location has it.
+func (s *SFTPServer) Fingerprint(key int) string {
+	return strings.ReplaceAll(ssh.FingerprintSHA256(s.Keys[key].PublicKey()), "+", "%2B")
 }
 
-func (s *sshServer) serve(conn net.Conn, config *ssh.ServerConfig) {
+func (s *SFTPServer) serve(conn net.Conn, config *ssh.ServerConfig) {
 	defer conn.Close()
 	server, channels, requests, err := ssh.NewServerConn(conn, config)
 	if err != nil {
@@ -148,9 +149,9 @@ func (s *sshServer) serve(conn net.Conn, config *ssh.ServerConfig) {
 		})
 		running.Go(func() {
 			defer channel.Close()
-			if s.program != "" {
-				c := exec.Command(s.program, "-e", "-l", "DEBUG3")
-				c.Stdin, c.Stdout, c.Stderr = channel, channel, &s.log
+			if s.Program != "" {
+				c := exec.Command(s.Program, "-e", "-l", "DEBUG3")
+				c.Stdin, c.Stdout, c.Stderr = channel, channel, &s.Log
 				c.Run()
 			} else if s, err := sftp.NewServer(channel); err == nil {
 				s.Serve()
