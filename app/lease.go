@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"os"
 	"time"
 
 	"svc/internal/config"
@@ -67,6 +68,34 @@ func (s *Server) watchLease(ctx context.Context, stop context.CancelCauseFunc) {
 		s.log.Error("another server has taken over: this one stops, and will not start again without --take-over", "err", err)
 		stop(err)
 	}
+}
+
+// LeaseHolder says in a sentence who holds the lease at the place of the replica. The error wraps lease.ErrHeld if it is another data directory than this one, and
+// lease.ErrUnknown if the place cannot be reached and this data directory has never held it.
+func LeaseHolder(ctx context.Context, c *config.Config) (string, error) {
+	if c.Replica.Place == "" {
+		return "", errors.New("there is no lease without replica.place")
+	}
+	record := dataPath(c, leaseFile)
+	store, err := openReplica(ctx, c)
+	if err == nil {
+		defer store.Close()
+		var state lease.State
+		var ours bool
+		state, ours, err = lease.Held(ctx, store, leasePrefix, record)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return "Nobody holds the lease at " + c.Replica.Place + ".", nil
+		case err == nil && !ours:
+			return "", fmt.Errorf("%w: %s", lease.ErrHeld, state.Holder)
+		case err == nil:
+			return fmt.Sprintf("This data directory holds the lease: %s.", state.Holder), nil
+		}
+	}
+	if _, statErr := os.Stat(record); statErr != nil || ctx.Err() != nil {
+		return "", fmt.Errorf("%w: %w", lease.ErrUnknown, err)
+	}
+	return fmt.Sprintf("%s cannot be reached, and this data directory held the lease when it last was: %v.", c.Replica.Place, err), nil
 }
 
 // leaseState describes the lease for svc doctor. problem is what the operator should know.

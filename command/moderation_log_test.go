@@ -17,7 +17,7 @@ var unloggedCommands = map[string]string{
 	"config example": "reads", "config export": "reads", "config get": "reads", "config show": "reads", "db check": "reads", "db stats": "reads", "doctor": "reads",
 	"emoji check": "reads", "emoji export": "reads", "emoji list": "reads", "federation blocks": "reads", "federation deliveries": "reads",
 	"federation explain": "reads", "federation export-blocks": "reads", "federation peers": "reads", "federation purges": "reads", "frontend list": "reads",
-	"instance document show": "reads", "instance stats": "reads", "job list": "reads", "log moderation export": "reads", "log moderation list": "reads",
+	"instance document show": "reads", "instance stats": "reads", "job list": "reads", "lease": "reads", "log moderation export": "reads", "log moderation list": "reads",
 	"media bans": "reads", "media usage": "reads", "media verify": "reads", "relay list": "reads", "report list": "reads", "report show": "reads",
 	"routes": "reads", "rule list": "reads", "status list": "reads", "status show": "reads", "user export": "reads", "user invites": "reads",
 	"user list": "reads", "user show": "reads", "user tokens": "reads", "verify": "reads a backup or the data", "version": "reads", "help": "reads", "health": "reads", "licenses": "reads",

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"svc/app/apptest"
+	"svc/internal/objects/objectstest"
 )
 
 // newStandby returns a workspace on another machine, with the settings of a server.
@@ -53,6 +54,9 @@ func TestStandby(t *testing.T) {
 		t.Errorf("the lease: %s %s", status, seen)
 	}
 
+	p.run("lease").ok()
+	other.run("lease").fails(1, "another server holds the lease")
+
 	process := other.standby()
 	if status, seen := other.doctorSays("standby"); status != "ok" || !strings.Contains(seen, "behind") {
 		t.Errorf("doctor: %s %s", status, seen)
@@ -88,6 +92,8 @@ func TestStandby(t *testing.T) {
 	}
 	other.run("verify").ok()
 	p.run("serve").failsAfterLog("--take-over")
+	p.run("lease").fails(1, "another server holds the lease")
+	other.run("lease").ok()
 
 	process.Signal(syscall.SIGTERM)
 	process.WaitExit(0)
@@ -136,6 +142,28 @@ func TestStandbyRefuses(t *testing.T) {
 	other.run("standby").failsAfterLog("replica.passphrase_file")
 	newWorkspace(t).run("standby").failsAfterLog("replica.place")
 	newWorkspace(t).run("serve", "--take-over").fails(2, "replica.enabled")
+}
+
+// TestLease asks for the lease where nobody has it, and while the place cannot be reached.
+func TestLease(t *testing.T) {
+	bucket := objectstest.New(t)
+	place := &copyPlace{
+		location: "s3://bucket/svc?endpoint=http://" + bucket.Address,
+		settings: fmt.Sprintf("[s3]\naccess_key = %q\nsecret_key = %q\n", objectstest.User, objectstest.Secret),
+	}
+	p := place.workspace(t)
+	if out := p.run("lease").ok(); !strings.Contains(out, "Nobody holds the lease") {
+		t.Errorf("before the first start: %s", out)
+	}
+	p.serve().stop()
+	other := newStandby(t, p, place)
+	other.run("lease").fails(1, "another server holds the lease")
+	bucket.Fail(objectstest.Down)
+	if out := p.run("lease").ok(); !strings.Contains(out, "cannot be reached") {
+		t.Errorf("while the bucket is down: %s", out)
+	}
+	other.run("lease").fails(1, "it is not known who holds the lease")
+	newWorkspace(t).run("lease").fails(1, "replica.place")
 }
 
 // TestStandbyLitestream kills a server and its Litestream under load, takes over, and counts acknowledged posts that are lost.

@@ -184,7 +184,7 @@ const attempts = 20
 
 // isOurs returns true if the highest number is that of the last process with this data directory, and not of a copy that runs on another host.
 func (l *Lease) isOurs(ctx context.Context, p *place, s State) (bool, error) {
-	if s.Holder.Token == "" || s.Holder.Token != l.record.Held.Token && s.Holder.Token != l.record.Pending.Token {
+	if !l.record.wrote(s.Holder) {
 		return false, nil
 	}
 	if s.Released || s.Holder.Host == l.me.Host {
@@ -396,6 +396,17 @@ func Read(ctx context.Context, store objects.Store, prefix string) (State, error
 	return p.state(ctx, all, all.highest())
 }
 
+// Held returns who holds the lease at a place, and whether that is a process with the data directory that has the record. Nothing is written. The error is
+// fs.ErrNotExist if nobody ever held it.
+func Held(ctx context.Context, store objects.Store, prefix, recordFile string) (s State, ours bool, err error) {
+	r, err := readRecord(recordFile)
+	if err != nil {
+		return State{}, false, err
+	}
+	s, err = Read(ctx, store, prefix)
+	return s, err == nil && r.wrote(s.Holder), err
+}
+
 // record is what a data directory remembers.
 type record struct {
 	Held    mark `json:"held"`
@@ -406,6 +417,11 @@ type record struct {
 type mark struct {
 	Number uint64 `json:"number"`
 	Token  string `json:"token"`
+}
+
+// wrote returns true if a holder is the last process with the data directory.
+func (r record) wrote(h Holder) bool {
+	return h.Token != "" && (h.Token == r.Held.Token || h.Token == r.Pending.Token)
 }
 
 func readRecord(path string) (r record, err error) {
