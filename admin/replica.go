@@ -198,7 +198,12 @@ func (s *Service) Rehearse(ctx context.Context, r *Replica, dir string, o Replic
 		return nil, err
 	}
 	defer release()
-	return r.fetch(ctx, work.dir, o)
+	var restored *RestoredReplica
+	err = atLowPriority(func() (err error) {
+		restored, err = r.fetch(ctx, work.dir, o)
+		return err
+	})
+	return restored, err
 }
 
 // PrintFindings writes the missing and damaged parts of a restored copy, at most limit lines, and the number of the others.

@@ -7,12 +7,12 @@ import (
 	"math"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"syscall"
 	"time"
 
 	"svc/internal/config"
 	"svc/internal/disk"
+	"svc/internal/errs"
 	"svc/internal/text"
 	"svc/media"
 	"svc/store"
@@ -214,27 +214,29 @@ type madeBackup struct {
 	damaged int // uploads that are damaged or missing
 }
 
-// backUpSlowly makes a backup in a thread of low priority, so that requests do not wait for it. where is its path or location.
+// backUpSlowly makes a backup at low priority. where is its path or location.
 func backUpSlowly(ctx context.Context, o BackupOptions, where string, c *config.Config) (made madeBackup, err error) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		defer func() {
-			if v := recover(); v != nil { // the worker recovers only in its own goroutine
-				err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
-			}
-		}()
-		runtime.LockOSThread() // for ever: the thread ends with the goroutine, and its priority with it
-		lowerPriority()
-		var found *Verification
-		if _, found, err = Backup(ctx, o); err != nil {
-			return
+	err = atLowPriority(func() error {
+		_, found, err := Backup(ctx, o)
+		if err != nil {
+			return err
 		}
 		made.damaged = found.Left
 		made.bytes, err = readAgain(ctx, where, c)
-	}()
-	<-done
+		return err
+	})
 	return made, err
+}
+
+// atLowPriority calls fn in a thread of low priority, so that requests do not wait for it.
+func atLowPriority(fn func() error) error {
+	done := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread() // for ever: the thread ends with the goroutine, and its priority with it
+		lowerPriority()
+		done <- errs.CatchPanic(fn) // whoever calls this recovers only in their own goroutine
+	}()
+	return <-done
 }
 
 // readAgain reads a new backup again, unless the settings say otherwise, and returns its size. Damage to uploads was there before, and is no error.
