@@ -61,7 +61,7 @@ func newPolicy() *bluemonday.Policy {
 	p.AllowAttrs("class").OnElements("a", "span", "code")
 	p.AllowAttrs("rel").OnElements("a")
 	p.AllowAttrs("data-user").Matching(regexp.MustCompile(`^[0-9A-Za-z_-]{1,64}$`)).OnElements("a")
-	p.AllowAttrs("data-tag").Matching(regexp.MustCompile(`^[\p{L}\p{Nd}\p{M}_·・〜\x{200c}]{1,128}$`)).OnElements("a")
+	p.AllowAttrs("data-tag").Matching(regexp.MustCompile(`^[\p{L}\p{Nd}\p{M}_·・〜\x{200c}]+$`)).OnElements("a")
 	p.AllowAttrs("name").Matching(regexp.MustCompile(`^[\w-]{1,64}$`)).OnElements("a")
 	p.AllowAttrs("title").OnElements("a", "abbr", "acronym")
 	p.AllowAttrs("dir").Matching(regexp.MustCompile(`^(?i:ltr|rtl|auto)$`)).OnElements("bdo")

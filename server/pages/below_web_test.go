@@ -58,7 +58,7 @@ func TestAssets(t *testing.T) {
 	page := string(srv.SignUp("alice").SignedIn().Get("/web").Want(200).Body)
 	folder := regexp.MustCompile(`/web/assets/[\w-]{12}/`).FindString(page)
 	paths := []string{"/web/sw.js"}
-	for name := range web.Assets {
+	for name := range web.Assets() {
 		paths = append(paths, folder+name)
 	}
 	first, all := 0, 0

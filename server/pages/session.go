@@ -30,7 +30,7 @@ func serveAsset(r *rest.Request) (any, error) {
 // serveWorker serves the service worker, which controls the home page as well as those below it.
 func serveWorker(r *rest.Request) (any, error) {
 	r.ResponseHeader().Set("Service-Worker-Allowed", homePath)
-	return web.ServiceWorker, nil
+	return web.ServiceWorker(), nil
 }
 
 // offlinePath is the page that the service worker keeps for when the server is not reached.

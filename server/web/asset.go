@@ -32,21 +32,23 @@ type Asset struct {
 //go:embed script/*.js style/*.css library/*.js library/*.css
 var assetFiles embed.FS
 
-// Assets are the files below /web/assets/VERSION/ by their path. The parts of the style are one file, the emoji are made of their table, and the
-// texts of a script that is rarely loaded are one file for each language.
-var Assets = readAssets()
+// Assets returns the files below /web/assets/VERSION/ by their path. The parts of the style are one file, the emoji are made of their table, and the
+// texts of a script that is rarely loaded are one file for each language. They are made at the first call: commands need none.
+var Assets = sync.OnceValue(readAssets)
 
 // assetPath is where the assets are. The version is a hash of all of them, so that a script loads the others of its own version by a relative
 // address.
 var (
-	assetPath    = "/web/assets/" + assetVersion + "/"
-	assetVersion = versionOf(Assets)
+	assetPath    = sync.OnceValue(func() string { return "/web/assets/" + assetVersion() + "/" })
+	assetVersion = sync.OnceValue(func() string { return versionOf(Assets()) })
 )
 
-// ServiceWorker is the script that shows push messages, and a page of its own where the server is not reached. Its address has no version: browsers
+// ServiceWorker returns the script that shows push messages, and a page of its own where the server is not reached. Its address has no version: browsers
 // look for changes of it without their cache, and it controls the pages below its folder. It names the version of the assets, so that it changes with
 // them.
-var ServiceWorker = newAsset("sw.js", bytes.ReplaceAll(must(uiFiles.ReadFile("sw.js")), []byte("VERSION"), []byte(assetVersion)))
+var ServiceWorker = sync.OnceValue(func() Asset {
+	return newAsset("sw.js", bytes.ReplaceAll(must(uiFiles.ReadFile("sw.js")), []byte("VERSION"), []byte(assetVersion())))
+})
 
 var assetTypes = map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".json": "application/json"}
 
@@ -79,7 +81,7 @@ func readAssets() map[string]Asset {
 		name := "emoji." + language + ".json"
 		assets[name] = newAsset(name, emojiData(language))
 	}
-	for _, m := range languages {
+	for _, m := range Languages() {
 		name := "viewer-" + m.Language + ".js"
 		assets[name] = newAsset(name, append([]byte("export default "), must(json.Marshal(m.below("viewer.")))...))
 	}
@@ -115,7 +117,7 @@ func versionOf(assets map[string]Asset) string {
 // file.
 func AssetAt(versioned string) (Asset, bool) {
 	_, name, _ := strings.Cut(strings.TrimPrefix(versioned, "/"), "/")
-	a, ok := Assets[name]
+	a, ok := Assets()[name]
 	return a, ok
 }
 
@@ -141,7 +143,7 @@ func (a Asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", a.Type)
 	h.Set("Cache-Control", "public, max-age=31536000, immutable")
-	h.Set("Etag", `W/"`+assetVersion+`"`) // by which the emoji picker sees that it has the present emoji
+	h.Set("Etag", `W/"`+assetVersion()+`"`) // by which the emoji picker sees that it has the present emoji
 	h.Add("Vary", "Accept-Encoding")
 	body := a.Body
 	if rest.AcceptsGzip(r.Header) {

@@ -24,7 +24,7 @@ func TestEmojiData(t *testing.T) {
 				Version float64
 			}
 		}
-		if err := json.Unmarshal(Assets["emoji."+language+".json"].Body, &list); err != nil {
+		if err := json.Unmarshal(Assets()["emoji."+language+".json"].Body, &list); err != nil {
 			t.Fatal(err)
 		}
 		named := emoji.Names(language)

@@ -3,6 +3,7 @@ package web
 import (
 	"html/template"
 	"net/http"
+	"sync"
 
 	"svc/internal/errs"
 )
@@ -11,17 +12,17 @@ import (
 const faultPrefix = "fault."
 
 // faults are the errors of the API.
-var faults = indexSentences(languages[0], faultPrefix)
+var faults = sync.OnceValue(func() *sentences { return indexSentences(Languages()[0], faultPrefix) })
 
 // Fault returns an error of the API in the language of the page, as it is if the catalogue does not have it.
 func (m *Messages) Fault(text string) string {
-	translated, _ := faults.translate(m, text)
+	translated, _ := faults().translate(m, text)
 	return translated
 }
 
 // FaultHTML returns an error of the API in the language of the page. One that the catalogue does not have says that it is in English.
 func (m *Messages) FaultHTML(text string) template.HTML {
-	translated, ok := faults.translate(m, text)
+	translated, ok := faults().translate(m, text)
 	html := template.HTML(template.HTMLEscapeString(translated))
 	if ok || m.Language == StandardLanguage || m.wrote(text) {
 		return html
@@ -38,7 +39,7 @@ func (m *Messages) wrote(text string) bool {
 // ErrorNotice tells the user of an error.
 func (m *Messages) ErrorNotice(e *errs.Error) Notice {
 	n := Notice{Title: m.Text("error.title"), Paragraphs: []string{m.Fault(e.Message)}}
-	if _, ok := faults.find(e.Message); !ok && m.Language != StandardLanguage && !m.wrote(e.Message) {
+	if _, ok := faults().find(e.Message); !ok && m.Language != StandardLanguage && !m.wrote(e.Message) {
 		n.Language = StandardLanguage
 	}
 	switch {

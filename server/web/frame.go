@@ -163,7 +163,7 @@ func (m *Messages) funcs(base string) template.FuncMap {
 		"iso":        func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"number":     m.Number,
 		"bytes":      func(n int) string { return m.Bytes(int64(n)) },
-		"asset":      func(name string) string { return assetPath + name },
+		"asset":      func(name string) string { return assetPath() + name },
 		"dict":       dict,
 		"gallery":    NewGallery,
 		"or1":        func(a, b string) string { return cmp.Or(a, b) },

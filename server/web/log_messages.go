@@ -3,6 +3,7 @@ package web
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // logPrefix begins the keys of entries of the moderation log. Their English texts continue the name of the actor, as the API sends them.
@@ -11,7 +12,7 @@ const logPrefix = "log."
 // commandLine is how the API names the actor of an entry that has no account.
 const commandLine = "the command line "
 
-var logEntries = indexSentences(languages[0], logPrefix)
+var logEntries = sync.OnceValue(func() *sentences { return indexSentences(Languages()[0], logPrefix) })
 
 // policyTag matches the tags that policies act on.
 var policyTag = regexp.MustCompile(`mrf_tag:[a-z-]+`)
@@ -25,7 +26,7 @@ func (m *Messages) LogMessage(text string) string {
 	} else if !ok || !strings.HasPrefix(actor, "@") {
 		return text
 	}
-	translated, ok := logEntries.translate(m, what)
+	translated, ok := logEntries().translate(m, what)
 	if !ok {
 		return text
 	}

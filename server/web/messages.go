@@ -28,27 +28,24 @@ type Messages struct {
 // StandardLanguage is the language of visitors whose languages have no texts.
 const StandardLanguage = "en"
 
-var (
-	languages = readMessages() // the standard language first
-	matcher   = newMatcher(languages)
-)
+// Languages returns the languages that pages are written in, the standard one first. They are read at the first call: commands need none.
+var Languages = sync.OnceValue(readMessages)
 
-// Languages returns the languages that pages are written in, the standard one first.
-func Languages() []*Messages { return languages }
+var matcher = sync.OnceValue(func() language.Matcher { return newMatcher(Languages()) })
 
 // MessagesFor returns the texts of the first language that there is: the user's choice, "" if none was made, or one of an Accept-Language
 // header.
 func MessagesFor(choice, accept string) *Messages {
-	for _, m := range languages {
+	for _, m := range Languages() {
 		if m.Language == choice {
 			return m
 		}
 	}
 	if accept == "" {
-		return languages[0]
+		return Languages()[0]
 	}
-	_, i := language.MatchStrings(matcher, accept)
-	return languages[i]
+	_, i := language.MatchStrings(matcher(), accept)
+	return Languages()[i]
 }
 
 func newMatcher(list []*Messages) language.Matcher {
@@ -107,7 +104,7 @@ func (m *Messages) add(prefix string, tree map[string]any) {
 func (m *Messages) Text(key string, args ...any) string {
 	format, ok := m.texts[key]
 	if !ok {
-		if format, ok = languages[0].texts[key]; !ok {
+		if format, ok = Languages()[0].texts[key]; !ok {
 			return key
 		}
 	}
