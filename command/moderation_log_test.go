@@ -14,7 +14,7 @@ import (
 // unloggedCommands are commands that add no entry to the moderation log, and why.
 var unloggedCommands = map[string]string{
 	"access blocks": "reads", "announcement list": "reads", "app list": "reads", "chat list": "reads", "chat messages": "reads", "config check": "reads",
-	"config example": "reads", "config export": "reads", "config get": "reads", "config show": "reads", "db check": "reads", "db stats": "reads", "doctor": "reads",
+	"config example": "reads", "config export": "reads", "config get": "reads", "config show": "reads", "db check": "reads", "db stats": "reads", "doctor": "reads", "export": "writes a copy",
 	"emoji check": "reads", "emoji export": "reads", "emoji list": "reads", "federation blocks": "reads", "federation deliveries": "reads",
 	"federation explain": "reads", "federation export-blocks": "reads", "federation peers": "reads", "federation purges": "reads", "frontend list": "reads",
 	"instance document show": "reads", "instance stats": "reads", "job list": "reads", "lease": "reads", "log moderation export": "reads", "log moderation list": "reads",

@@ -367,3 +367,17 @@ var RowStatements = map[string]RowStatement{
 
 // Mapper maps the columns of tables to the fields of rows.
 var Mapper = mapper
+
+// NotExported returns why PlainExport leaves out a table, "" if it does not.
+func NotExported(table string) string { return notExported[table] }
+
+// SecretColumns returns the columns by table that only an export with secrets has.
+func SecretColumns() map[string][]string {
+	columns := make(map[string][]string)
+	for _, t := range plainTables {
+		if t.secrets != "" {
+			columns[t.name] = strings.Fields(t.secrets)
+		}
+	}
+	return columns
+}
