@@ -93,6 +93,7 @@ user revoke-token bob {token}
 user sign-out emil
 user rotate-keys dora
 user import alice mutes mutes.csv
+user import alice archive archive --wait
 user backup alice
 user invite
 user revoke-invite 1
