@@ -2,6 +2,9 @@ package admin
 
 import (
 	"context"
+	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"svc/internal/errs"
@@ -53,8 +56,32 @@ type ArchiveImport struct {
 	Origin string `json:"origin"` // handle or actor id, for an archive that does not name its account
 }
 
+// As is Service.As.
+func (s *Archives) As(actor *store.Account) *Archives {
+	return &Archives{s.staff.As(actor), s.importer}
+}
+
 // Start queues the import of an archive, of whatever account it is.
 func (s *Archives) Start(ctx context.Context, i ArchiveImport) (*Archive, error) {
+	a, err := s.start(ctx, i)
+	if err != nil {
+		return nil, err
+	}
+	return NewArchive(a), nil
+}
+
+// StartFromFolder is Start for a file or folder in the folder imports, the only one from which the API reads files.
+func (s *Archives) StartFromFolder(ctx context.Context, i ArchiveImport) (*store.Archive, error) {
+	if !filepath.IsLocal(i.File) || filepath.Base(i.File) != i.File || strings.HasPrefix(i.File, ".") {
+		return nil, errs.BadRequest("%q is not the name of a file in imports/", i.File)
+	}
+	if info, err := os.Lstat(filepath.Join(s.importer.Dir, i.File)); err != nil || !info.Mode().IsRegular() && !info.IsDir() {
+		return nil, errs.BadRequest("There is no file %q in imports/", i.File)
+	}
+	return s.start(ctx, i)
+}
+
+func (s *Archives) start(ctx context.Context, i ArchiveImport) (*store.Archive, error) {
 	account, _, err := s.staff.findUser(ctx, s.staff.db, i.Name)
 	if err != nil {
 		return nil, err
@@ -69,7 +96,7 @@ func (s *Archives) Start(ctx context.Context, i ArchiveImport) (*Archive, error)
 		return nil, err
 	}
 	s.staff.log.Info("import of an archive started", "account", account.ID, "archive", a.ID)
-	return NewArchive(a), nil
+	return a, nil
 }
 
 // List returns the archives of an account, newest first.

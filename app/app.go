@@ -213,6 +213,8 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 		StaticDir:  filepath.Join(c.Data.Dir, "static"),
 		TempDir:    s.dataPath("cache"), // that of the system may be in memory
 		Frontends:  s.Frontends,
+		Importer:   s.Importer,
+		Imported:   s.ImportedArchives,
 		Documents:  s.Documents,
 		Doctor:     s.examine,
 		Ready:      s.ready,

@@ -103,7 +103,9 @@ func (p *documentRows) quoted(st *store.Status) *store.Status {
 }
 
 // mayName returns true if a document may name a status: others can fetch it, or the document is for a backup. st may be nil.
-func (d *Documents) mayName(st *store.Status) bool { return st != nil && (!st.Unfederated || d.archive) }
+func (d *Documents) mayName(st *store.Status) bool {
+	return st != nil && (!st.Unfederated || d.archive)
+}
 
 // attachments returns the documents of media files.
 func (d *Documents) attachments(media []*store.Media) []any {
@@ -200,7 +202,7 @@ func (d *Documents) formerRepresentations(st *store.Status, p *documentRows) jso
 	first := len(edits)
 	for first > 0 {
 		e := edits[first-1]
-		if bytesLeft -= len(e.Content) + len(e.Text) + len(e.SpoilerText); bytesLeft < 0 {
+		if bytesLeft -= len(e.Content) + len(e.Text) + len(e.SpoilerText); bytesLeft < 0 && !d.archive {
 			break
 		}
 		first--
@@ -247,7 +249,7 @@ func (d *Documents) addPoll(o activity.Object, poll *store.Poll) {
 	list := []any{}
 	for _, option := range poll.Options.V {
 		votes := jsonMap{"type": "Collection"}
-		if !poll.HideTotals || ended {
+		if !poll.HideTotals || ended || d.archive {
 			votes["totalItems"] = float64(option.Votes)
 		}
 		list = append(list, jsonMap{"type": "Note", "name": option.Title, "replies": votes})
