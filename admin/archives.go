@@ -91,7 +91,7 @@ func (s *Archives) start(ctx context.Context, i ArchiveImport) (*store.Archive, 
 		return nil, err
 	}
 	if err := s.staff.db.Update(ctx, func(tx *store.Tx) error {
-		return s.staff.recordUsers(ctx, tx, "import_archive", "started an import of the archive of @"+a.Origin+" for users", account)
+		return s.staff.recordUsers(ctx, tx, "import_archive", "imported the archive of @"+a.Origin+" for users", account)
 	}); err != nil {
 		return nil, err
 	}

@@ -177,6 +177,7 @@ func (l *logWalk) prepare() {
 	}
 	l.values["token"] = tokens[0].ID.String()
 	p.write("mutes.csv", "Account address\nbob@"+l.values["host"]+"\n")
+	p.writeOutbox("archive", 1)
 	p.write("terms.html", "<p>terms</p>")
 	p.write("blocks.csv", "#domain,#severity\nworse.example,suspend\n")
 	p.write("settings.json", `{"configs":[{"group":":svc","key":":instance","value":[{"tuple":[":name","imported"]}]}]}`)
