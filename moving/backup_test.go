@@ -36,9 +36,9 @@ func TestBackup(t *testing.T) {
 
 	alice.Post("/api/v1/svc/backups").Want(200)
 	here.RunJobs()
-	backups, err := filepath.Glob(filepath.Join(here.Dir, "backups", "*.zip"))
+	backups, err := filepath.Glob(filepath.Join(here.Dir, "backups", "accounts", "*.zip"))
 	if err != nil || len(backups) != 1 {
-		found, _ := filepath.Glob(filepath.Join(here.Dir, "*", "*.zip"))
+		found, _ := filepath.Glob(filepath.Join(here.Dir, "*", "*", "*.zip"))
 		t.Fatalf("backups: %v, %v; %v", backups, err, found)
 	}
 	ann := there.SignUp("ann")
@@ -153,7 +153,9 @@ func TestUploads(t *testing.T) {
 	id = alice.Post("/api/v1/svc/archives", "size", "10").Want(200).Object().ID()
 	sendPiece(alice, "/api/v1/svc/archives/"+id, 0, []byte("half")).Want(200)
 	srv.Advance(50 * 3600e9)
-	srv.Exec(`UPDATE jobs SET run_at = 1000 WHERE kind = 'prune_uploads'`)
+	if err := srv.DB.Update(t.Context(), func(tx *store.Tx) error { return tx.Enqueue(t.Context(), store.PruneUploads{}) }); err != nil {
+		t.Fatal(err)
+	}
 	srv.RunJobs()
 	if left := leftovers(t, srv); len(left) != 0 {
 		t.Errorf("left in imports: %q", left)
