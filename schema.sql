@@ -375,7 +375,8 @@ CREATE TABLE statuses (
     url                    TEXT    NOT NULL DEFAULT '',
     spoiler_text           TEXT    NOT NULL DEFAULT '',
     text                   TEXT    NOT NULL DEFAULT '', -- as typed
-    content                TEXT    NOT NULL DEFAULT ''  -- HTML
+    content                TEXT    NOT NULL DEFAULT '', -- HTML
+    unfederated            INTEGER NOT NULL DEFAULT 0 CHECK (unfederated IN (0, 1)) -- it never leaves this server: imported, or a boost of an imported post
 ) STRICT;
 CREATE INDEX statuses_account ON statuses (account_id, id);
 CREATE INDEX statuses_conversation ON statuses (conversation_id, id) WHERE reblog_of_id IS NULL;
@@ -385,6 +386,7 @@ CREATE INDEX statuses_replies ON statuses (in_reply_to_id) WHERE in_reply_to_id 
 CREATE INDEX statuses_self_replies ON statuses (in_reply_to_id, id) WHERE in_reply_to_id IS NOT NULL AND in_reply_to_account_id = account_id AND visibility IN (0, 1);
 CREATE INDEX statuses_other_replies ON statuses (in_reply_to_id, id) WHERE in_reply_to_id IS NOT NULL AND in_reply_to_account_id <> account_id AND visibility IN (0, 1);
 CREATE INDEX statuses_reply_accounts ON statuses (in_reply_to_account_id) WHERE in_reply_to_account_id IS NOT NULL;
+CREATE INDEX statuses_unfederated ON statuses (account_id) WHERE unfederated = 1 AND visibility IN (0, 1); -- what outboxes leave out
 CREATE UNIQUE INDEX statuses_reblogs ON statuses (reblog_of_id, account_id) WHERE reblog_of_id IS NOT NULL;
 CREATE INDEX statuses_reblogged_by ON statuses (reblog_of_id, id) WHERE reblog_of_id IS NOT NULL;
 CREATE INDEX statuses_list ON statuses (list_id) WHERE list_id IS NOT NULL;
@@ -1297,7 +1299,7 @@ CREATE TABLE tombstones (
 CREATE TABLE imports (
     id          INTEGER PRIMARY KEY,
     account_id  INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
-    kind        TEXT    NOT NULL CHECK (kind IN ('follows', 'blocks', 'mutes', 'domain_blocks', 'lists', 'bookmarks')),
+    kind        TEXT    NOT NULL CHECK (kind IN ('follows', 'blocks', 'mutes', 'domain_blocks', 'lists', 'bookmarks', 'likes')),
     total       INTEGER NOT NULL, -- entries
     imported    INTEGER NOT NULL DEFAULT 0, -- of these
     skipped     INTEGER NOT NULL DEFAULT 0, -- of these
@@ -1317,6 +1319,50 @@ CREATE TABLE import_entries (
     PRIMARY KEY (import_id, position)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX import_entries_state ON import_entries (import_id, state, position);
+
+-- Archives of persons, from which posts are imported into a local account. A row stays as long as there are posts from it.
+CREATE TABLE archives (
+    id          INTEGER PRIMARY KEY,
+    account_id  INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+    file        TEXT    NOT NULL, -- name in the folder imports, or the path that an operator named
+    uploaded    INTEGER NOT NULL CHECK (uploaded IN (0, 1)), -- the file is removed when it is no longer needed
+    by_staff    INTEGER NOT NULL CHECK (by_staff IN (0, 1)), -- its origin need not be an alias of the account
+    public      INTEGER NOT NULL CHECK (public IN (0, 1)),   -- public posts stay public
+    origin      TEXT    NOT NULL DEFAULT '', -- handle of the account that it is of
+    actor_uri   TEXT    NOT NULL DEFAULT '',
+    state       TEXT    NOT NULL CHECK (state IN ('uploading', 'queued', 'complete', 'failed', 'undoing', 'undone')),
+    size        INTEGER NOT NULL DEFAULT 0, -- bytes of an upload
+    received    INTEGER NOT NULL DEFAULT 0, -- of these
+    total       INTEGER NOT NULL DEFAULT 0, -- entries of its outbox
+    position    INTEGER NOT NULL DEFAULT 0, -- how many of these are processed
+    imported    INTEGER NOT NULL DEFAULT 0, -- posts
+    files       INTEGER NOT NULL DEFAULT 0, -- attachments
+    skipped     INTEGER NOT NULL DEFAULT 0, -- posts and attachments that are left out for a reason
+    error       TEXT    NOT NULL DEFAULT '',
+    finished_at INTEGER -- NULL: not yet
+) STRICT;
+CREATE INDEX archives_account ON archives (account_id, id);
+CREATE INDEX archives_uploading ON archives (id) WHERE state = 'uploading';
+
+-- Posts and attachments of archives that were not imported, the first ones of each archive.
+CREATE TABLE archive_skips (
+    id         INTEGER PRIMARY KEY,
+    archive_id INTEGER NOT NULL REFERENCES archives (id) ON DELETE CASCADE,
+    item       TEXT    NOT NULL, -- the id of a post, or a file
+    reason     TEXT    NOT NULL
+) STRICT;
+CREATE INDEX archive_skips_archive ON archive_skips (archive_id, id);
+
+-- Where imported posts are from.
+CREATE TABLE imported_statuses (
+    status_id    INTEGER PRIMARY KEY REFERENCES statuses (id) ON DELETE CASCADE,
+    account_id   INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+    archive_id   INTEGER NOT NULL REFERENCES archives (id) ON DELETE CASCADE,
+    original_uri TEXT    NOT NULL,
+    original_url TEXT    NOT NULL, -- its page
+    UNIQUE (account_id, original_uri)
+) STRICT;
+CREATE INDEX imported_statuses_archive ON imported_statuses (archive_id, status_id);
 
 -- Backups of accounts, which their users download.
 CREATE TABLE account_backups (

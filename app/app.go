@@ -33,6 +33,7 @@ import (
 	"svc/internal/password"
 	"svc/internal/replica"
 	"svc/media"
+	"svc/moving"
 	"svc/policy"
 	"svc/server"
 	"svc/server/entity"
@@ -80,19 +81,22 @@ type Server struct {
 	Media      *media.Files
 	Archives   *media.Archives
 	Mover      *media.Mover
-	Frontends  *admin.Frontends
-	Documents  *admin.Documents
-	Proxy      *media.Proxy
-	Budget     *media.Budget
-	Social     *social.Service
-	Federation *federation.Service
-	Admin      *admin.Service
-	Entities   *entity.Builder
-	Memory     *limit.Bytes // for large answers
-	HTTP       *server.Server
-	Mail       *mail.Mailer
-	Worker     *store.Worker
-	Metrics    http.Handler // nil unless metrics.enabled
+	Importer   *moving.Importer
+
+	ImportedArchives *admin.Archives
+	Frontends        *admin.Frontends
+	Documents        *admin.Documents
+	Proxy            *media.Proxy
+	Budget           *media.Budget
+	Social           *social.Service
+	Federation       *federation.Service
+	Admin            *admin.Service
+	Entities         *entity.Builder
+	Memory           *limit.Bytes // for large answers
+	HTTP             *server.Server
+	Mail             *mail.Mailer
+	Worker           *store.Worker
+	Metrics          http.Handler // nil unless metrics.enabled
 
 	bucket      *media.Bucket // nil: there is none
 	frontendDir *frontend.Dir
@@ -174,6 +178,9 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 	s.Admin = admin.New(s.DB, s.Social, s.stored, admin.StorageConfig{Budget: s.Budget, Proxy: s.Proxy, Settings: s.Live, Version: s.version}, c.API.Name, s.log)
 	s.Frontends = admin.NewFrontends(s.Admin, s.Live, s.frontendDir, outbound, s.dataPath("frontends"))
 
+	s.Importer = moving.New(s.DB, s.Social, s.Media, s.Live, s.dataPath("imports"), s.log)
+	s.ImportedArchives = admin.NewArchives(s.Admin, s.Importer)
+
 	s.Documents = admin.NewDocuments(s.Admin, s.dataPath("static"))
 
 	s.Entities = entity.New(s.DB, s.Emojis, entity.Config{
@@ -206,6 +213,8 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 		StaticDir:  filepath.Join(c.Data.Dir, "static"),
 		TempDir:    s.dataPath("cache"), // that of the system may be in memory
 		Frontends:  s.Frontends,
+		Importer:   s.Importer,
+		Imported:   s.ImportedArchives,
 		Documents:  s.Documents,
 		Doctor:     s.examine,
 		Ready:      s.ready,
@@ -234,6 +243,7 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 	s.Proxy.Register(s.Worker)
 	s.Mover = media.NewMover(s.Media, s.Archives, s.DB, s.Live, s.log)
 	s.Mover.Register(s.Worker)
+	s.Importer.Register(s.Worker)
 	s.Mail.Register(s.Worker)
 	if c.Metrics.Enabled {
 		s.Metrics = s.metricsPage(requests)

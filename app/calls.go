@@ -50,6 +50,14 @@ var (
 	ExportAccount  = adminCall("export account", (*admin.Service).Export)
 	BackupAccount  = adminCall("back up account", (*admin.Service).BackupAccount)
 
+	ImportArchive  = archiveCall("import archive", (*admin.Archives).Start)
+	ListArchives   = archiveCall("list archives", (*admin.Archives).List)
+	UndoArchive    = archiveCall("undo archive", (*admin.Archives).Undo)
+	ArchiveSkips   = archiveCall("archive skips", (*admin.Archives).Skipped)
+	WaitForArchive = archiveCall("wait for archive", func(s *admin.Archives, ctx context.Context, id string) (*admin.Archive, error) {
+		return s.Wait(ctx, id, callTime)
+	})
+
 	WaitForImport = newCall("wait for import", (*Server).waitForImport)
 	WaitForBackup = newCall("wait for backup", (*Server).waitForBackup)
 	CreateInvite  = adminCall("create invite", (*admin.Service).CreateInvite)
@@ -282,6 +290,10 @@ func newCall[A, R any](name string, run func(*Server, context.Context, A) (R, er
 
 func adminCall[A, R any](name string, run func(*admin.Service, context.Context, A) (R, error)) Call[A, R] {
 	return newCall(name, func(s *Server, ctx context.Context, args A) (R, error) { return run(s.Admin, ctx, args) })
+}
+
+func archiveCall[A, R any](name string, run func(*admin.Archives, context.Context, A) (R, error)) Call[A, R] {
+	return newCall(name, func(s *Server, ctx context.Context, args A) (R, error) { return run(s.ImportedArchives, ctx, args) })
 }
 
 func relayCall[A, R any](name string, run func(*federation.Relays, context.Context, A) (R, error)) Call[A, R] {

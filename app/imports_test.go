@@ -20,7 +20,7 @@ var levels = [][]string{
 	{"store"},
 	{"policy", "media", "emoji"},
 	{"social"},
-	{"federation/inbox", "federation/delivery", "federation/remote"},
+	{"federation/inbox", "federation/delivery", "federation/remote", "moving"},
 	{"admin", "federation"},
 	{"server/entity", "server/rest"},
 	{"server/web"},

@@ -39,7 +39,7 @@ func (a *cli) completers() map[string]completer {
 		"user create NICK":    oneOf[string](),
 		"user export KIND":    oneOf(store.ImportKinds...),
 		"user follow OTHER":   nicknames,
-		"user import KIND":    oneOf(store.ImportKinds...),
+		"user import KIND":    oneOf(append(store.ImportKinds, archiveKind)...),
 		"user list STATE":     oneOf(userFilters...),
 		"user unfollow OTHER": nicknames,
 		"setup NICK":          oneOf[string](),

@@ -93,6 +93,7 @@ user revoke-token bob {token}
 user sign-out emil
 user rotate-keys dora
 user import alice mutes mutes.csv
+user import alice archive archive --wait
 user backup alice
 user invite
 user revoke-invite 1
@@ -176,6 +177,7 @@ func (l *logWalk) prepare() {
 	}
 	l.values["token"] = tokens[0].ID.String()
 	p.write("mutes.csv", "Account address\nbob@"+l.values["host"]+"\n")
+	p.writeOutbox("archive", 1)
 	p.write("terms.html", "<p>terms</p>")
 	p.write("blocks.csv", "#domain,#severity\nworse.example,suspend\n")
 	p.write("settings.json", `{"configs":[{"group":":svc","key":":instance","value":[{"tuple":[":name","imported"]}]}]}`)

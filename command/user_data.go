@@ -42,27 +42,46 @@ func parseKind(name string) (store.ImportKind, error) {
 
 func (a *cli) userImportCommand() *cobra.Command {
 	var wait, status, asJSON bool
+	var f archiveFlags
 	cmd := &cobra.Command{
-		Use:   "import NICK KIND FILE | import NICK --status",
-		Short: "Import follows, blocks, mutes, lists … of an account from a file",
-		Long: `Import follows, blocks, mutes, lists, bookmarks or domain blocks of an account from a file: the CSV that Mastodon and its kin
+		Use:   "import NICK KIND FILE | import NICK archive FILE | import NICK --status | import NICK --list | import --undo ID",
+		Short: "Import posts, follows, blocks, lists … of an account from a file",
+		Long: `Import follows, blocks, mutes, lists, bookmarks, likes or domain blocks of an account from a file: the CSV that Mastodon and its kin
 export, or an entry a line. KIND is one of ` + kindNames() + `. FILE - is standard input.
+
+With archive, import the posts of an archive of another server: a zip, a tar.gz or a folder from Mastodon, Pleroma, Akkoma, GoToSocial or this server, or
+the notes.json of Misskey and its kin. The server must be able to read it. The posts stand at their dates, say where they are from, and are never federated.
+Public ones become unlisted, unless --public is set. Doing it twice changes nothing. --list prints the archives of an account, and --undo removes
+all posts of one.
 
 The server imports in the background, and continues after a restart. With --wait, the command waits and prints the skipped
 entries. --status prints the imports of an account and the skipped entries of the last one. Results are kept for 30 days.`,
-		Example: "  svc user import alice follows following_accounts.csv --wait\n  svc user import alice --status",
+		Example: "  svc user import alice follows following_accounts.csv --wait\n  svc user import alice archive archive-2026.zip --wait\n  svc user import alice --status",
 		Args: func(_ *cobra.Command, args []string) error {
+			shown := status || f.list
 			switch {
+			case f.undo != "" && len(args) == 0 && !shown:
+				return nil
 			case len(args) == 0:
 				return usage("NICK is missing")
-			case status && len(args) == 1 && !wait, !status && len(args) == 3 && !asJSON:
+			case f.undo != "":
+			case shown && len(args) == 1 && !wait && status != f.list, !shown && len(args) == 3 && !asJSON:
 				return nil
 			}
-			return usage("name what to import: NICK KIND FILE, or NICK --status")
+			return usage("name what to import: NICK KIND FILE, NICK archive FILE, NICK --status, NICK --list, or --undo ID")
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if status {
+			switch {
+			case f.undo != "":
+				return a.undoArchive(cmd, f.undo, wait)
+			case f.list:
+				return a.printArchives(cmd, args[0], asJSON)
+			case status:
 				return a.printImports(cmd, args[0], asJSON)
+			case args[1] == archiveKind:
+				return a.importArchive(cmd, args[0], args[2], f, wait)
+			case f.public || f.origin != "":
+				return usage("--public and --origin are for archives")
 			}
 			kind, err := parseKind(args[1])
 			if err != nil {
@@ -85,7 +104,8 @@ entries. --status prints the imports of an account and the skipped entries of th
 	}
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait for the result")
 	cmd.Flags().BoolVar(&status, "status", false, "print imports and their results")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "with --status: print the imports as JSON")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "with --status or --list: print JSON")
+	f.add(cmd)
 	return cmd
 }
 

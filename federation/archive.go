@@ -3,6 +3,7 @@ package federation
 import (
 	"archive/zip"
 	"context"
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -172,6 +173,14 @@ func (z *archiveWriter) write(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := z.writeCollection("featured.json", func(add func(any) error) error { return z.eachPinned(ctx, add) }); err != nil {
+		return err
+	}
+	for _, l := range archivedLists {
+		if err := z.writeList(ctx, l.name, l.kind); err != nil {
+			return err
+		}
+	}
 	if err := z.writeCollection("collections.json", func(add func(any) error) error { return z.eachCollection(ctx, add) }); err != nil {
 		return err
 	}
@@ -180,6 +189,48 @@ func (z *archiveWriter) write(ctx context.Context) error {
 	}
 	if w, err = z.create(omittedFilesName); err == nil {
 		_, err = io.WriteString(w, strings.Join(z.omitted, "\n")+"\n")
+	}
+	return err
+}
+
+// archivedLists are the lists of a backup in the form of exports, because ActivityPub has none for them.
+var archivedLists = []struct {
+	name string
+	kind store.ImportKind
+}{
+	{"lists.csv", store.ImportLists}, {"blocked_accounts.csv", store.ImportBlocks}, {"muted_accounts.csv", store.ImportMutes}, {"blocked_domains.csv", store.ImportDomainBlocks},
+}
+
+// writeList writes an export as CSV.
+func (z *archiveWriter) writeList(ctx context.Context, name string, kind store.ImportKind) error {
+	file, err := z.create(name)
+	if err != nil {
+		return err
+	}
+	w := csv.NewWriter(file)
+	for from := (social.ExportCursor{}); ; {
+		rows, next, err := z.social.Export(ctx, z.account.ID, kind, from)
+		if err == nil {
+			err = w.WriteAll(rows)
+		}
+		if err != nil || next == nil {
+			return err
+		}
+		from = *next
+	}
+}
+
+// eachPinned calls add with the id of each pinned status.
+func (z *archiveWriter) eachPinned(ctx context.Context, add func(any) error) error {
+	part, err := z.db.PinnedStatuses(ctx, z.account.ID, z.account.ID, store.Page{Limit: maxPinned})
+	if err != nil {
+		return err
+	}
+	uris, err := z.db.StatusURIs(ctx, part.Rows)
+	for _, uri := range uris {
+		if err := add(uri); err != nil {
+			return err
+		}
 	}
 	return err
 }

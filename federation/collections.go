@@ -101,9 +101,14 @@ func (s *DocumentServer) ServeOutbox(ctx context.Context, r *http.Request, a *st
 	}
 	uri := a.URI + "/outbox"
 	if !q.Page {
-		return s.respond(newCollection(uri, &a.StatusesCount), signer)
+		unfederated, err := s.db.CountUnfederated(ctx, a.ID)
+		if err != nil {
+			return nil, err
+		}
+		total := max(0, a.StatusesCount-unfederated)
+		return s.respond(newCollection(uri, &total), signer)
 	}
-	hidden := store.Filter{ExcludeVisibility: []store.Visibility{store.Local, store.Direct, store.ListOnly}}
+	hidden := store.Filter{ExcludeVisibility: []store.Visibility{store.Local, store.Direct, store.ListOnly}, OnlyFederated: true}
 	page := store.Page{MaxID: q.MaxID, MinID: q.MinID, Limit: outboxPageSize}
 	part, err := s.db.AccountTimeline(ctx, idOf(signer), a.ID, "", hidden, page)
 	if err != nil {
@@ -358,7 +363,7 @@ func (s *DocumentServer) ServeContext(ctx context.Context, r *http.Request, id s
 	if err != nil {
 		return nil, err
 	}
-	notLocal := store.Filter{ExcludeVisibility: []store.Visibility{store.Local}}
+	notLocal := store.Filter{ExcludeVisibility: []store.Visibility{store.Local}, OnlyFederated: true}
 	part, err := s.db.ConversationTimeline(ctx, idOf(signer), id, notLocal, store.Page{MinID: max(q.MinID, 1), Limit: contextPageSize})
 	if err != nil {
 		return nil, err

@@ -377,7 +377,7 @@ func isPublicOrUnlisted(v store.Visibility) bool { return v == store.Public || v
 
 func (d *Documents) audienceOf(st *store.Status, p *documentRows) (to, cc []string, err error) {
 	author := p.accounts[st.AccountID]
-	if !st.Visibility.Federated() && !d.archive || author == nil {
+	if !st.Federated() && !d.archive || author == nil {
 		return nil, nil, errs.ErrRecordNotFound
 	}
 	to, cc = []string{}, []string{}

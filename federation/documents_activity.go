@@ -33,7 +33,7 @@ func (d *Documents) buildCreate(st *store.Status, p *documentRows) (activity.Obj
 // buildAnnounce returns the Announce of a reblog. It embeds a private status of the same author (federation 4.8).
 func (d *Documents) buildAnnounce(boost *store.Status, p *documentRows) (activity.Object, error) {
 	original := p.reblogged(boost)
-	if original == nil || !original.Visibility.Federated() && !d.archive {
+	if original == nil || !original.Federated() && !d.archive {
 		return nil, errs.ErrRecordNotFound
 	}
 	to, cc, err := d.audienceOf(boost, p)
@@ -122,7 +122,7 @@ func (d *Documents) interactionActivity(ctx context.Context, kind string, actor 
 	if err != nil {
 		return nil, err
 	}
-	if !st.Visibility.Federated() {
+	if !st.Federated() {
 		return nil, errs.ErrRecordNotFound
 	}
 	of, err := d.accountsByID(ctx, actor, st.AccountID)

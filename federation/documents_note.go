@@ -56,8 +56,10 @@ func (d *Documents) buildObject(st *store.Status, p *documentRows) (activity.Obj
 		o["updated"] = st.EditedAt.String()
 		o["formerRepresentations"] = d.formerRepresentations(st, p)
 	}
-	if st.InReplyToID != nil && p.statuses[*st.InReplyToID] != nil {
-		o["inReplyTo"] = p.statuses[*st.InReplyToID].URI
+	if st.InReplyToID != nil {
+		if parent := p.statuses[*st.InReplyToID]; d.mayName(parent) {
+			o["inReplyTo"] = parent.URI
+		}
 	}
 	if by := p.approvals[st.ID]; by != "" {
 		o["replyAuthorization"] = by
@@ -69,7 +71,7 @@ func (d *Documents) buildObject(st *store.Status, p *documentRows) (activity.Obj
 	if isPublicOrUnlisted(st.Visibility) {
 		o["replies"] = d.repliesOf(st, p.replies[st.ID])
 	}
-	if quoted := p.quoted(st); quoted != nil {
+	if quoted := p.quoted(st); d.mayName(quoted) {
 		o["quote"], o["quoteUrl"], o["quoteUri"], o["_misskey_quote"] = quoted.URI, quoted.URI, quoted.URI, quoted.URI
 		if by := p.consents[st.ID]; by != "" {
 			o["quoteAuthorization"] = by
@@ -98,6 +100,11 @@ func (p *documentRows) quoted(st *store.Status) *store.Status {
 		return nil
 	}
 	return p.statuses[*st.QuoteOfID]
+}
+
+// mayName returns true if a document may name a status: others can fetch it, or the document is for a backup. st may be nil.
+func (d *Documents) mayName(st *store.Status) bool {
+	return st != nil && (!st.Unfederated || d.archive)
 }
 
 // attachments returns the documents of media files.
@@ -148,7 +155,7 @@ func (d *Documents) tags(st *store.Status, p *documentRows) []any {
 	}
 	texts := append([]string{st.SpoilerText, st.Content}, p.polls[st.ID].Titles()...)
 	list = append(list, d.emojiTags(texts...)...)
-	if quoted := p.quoted(st); quoted != nil {
+	if quoted := p.quoted(st); d.mayName(quoted) {
 		address := quoted.URL
 		if address == "" {
 			address = quoted.URI
@@ -195,7 +202,7 @@ func (d *Documents) formerRepresentations(st *store.Status, p *documentRows) jso
 	first := len(edits)
 	for first > 0 {
 		e := edits[first-1]
-		if bytesLeft -= len(e.Content) + len(e.Text) + len(e.SpoilerText); bytesLeft < 0 {
+		if bytesLeft -= len(e.Content) + len(e.Text) + len(e.SpoilerText); bytesLeft < 0 && !d.archive {
 			break
 		}
 		first--
@@ -242,7 +249,7 @@ func (d *Documents) addPoll(o activity.Object, poll *store.Poll) {
 	list := []any{}
 	for _, option := range poll.Options.V {
 		votes := jsonMap{"type": "Collection"}
-		if !poll.HideTotals || ended {
+		if !poll.HideTotals || ended || d.archive {
 			votes["totalItems"] = float64(option.Votes)
 		}
 		list = append(list, jsonMap{"type": "Note", "name": option.Title, "replies": votes})

@@ -66,7 +66,7 @@ func (o *Operator) explainDeliveries(ctx context.Context, e *Explanation) error 
 
 // explainRecipients adds the hosts that a local post is for, and those with deliveries of it, with their states.
 func (o *Operator) explainRecipients(ctx context.Context, e *Explanation, st *store.Status) error {
-	if !st.Visibility.Federated() {
+	if !st.Federated() {
 		return nil
 	}
 	hosts := make(map[string]*PostRecipient)

@@ -183,12 +183,16 @@ func (r *importRun) importEntry(ctx context.Context, host string, e *store.Impor
 	switch r.kind {
 	case store.ImportDomainBlocks:
 		return r.social.BlockDomain(ctx, r.actor, e.Target)
-	case store.ImportBookmarks:
+	case store.ImportBookmarks, store.ImportLikes:
 		id, err := r.status(ctx, host, e.Target)
 		if err != nil {
 			return err
 		}
-		_, err = r.social.Bookmark(ctx, r.actor, id)
+		if r.kind == store.ImportBookmarks {
+			_, err = r.social.Bookmark(ctx, r.actor, id)
+		} else {
+			_, err = r.social.Favourite(ctx, r.actor, id)
+		}
 		return err
 	}
 	a, err := r.account(ctx, host, e.Target)

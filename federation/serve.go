@@ -235,7 +235,7 @@ func (s *DocumentServer) visibleStatus(ctx context.Context, r *http.Request, id 
 	if signer != nil {
 		st, err = s.db.VisibleStatus(ctx, signer.ID, id)
 	}
-	if err == nil && (!st.Local() || !st.Visibility.Federated()) {
+	if err == nil && (!st.Local() || !st.Federated()) {
 		err = errs.ErrRecordNotFound
 	}
 	if err == nil && signer == nil {

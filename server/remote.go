@@ -98,7 +98,7 @@ func (h *remoteInteractions) bindRemote(r *rest.Request) (form web.Remote, uri, 
 	form.Handle = p.Profile
 	if p.StatusID != 0 {
 		st, err := h.DB.VisibleStatus(r.Context(), 0, p.StatusID)
-		if errs.IsNotFound(err) || err == nil && (!st.Visibility.Federated() || !h.Settings.Load().Instance.Public) {
+		if errs.IsNotFound(err) || err == nil && (!st.Federated() || !h.Settings.Load().Instance.Public) {
 			err = errNoPage
 		}
 		if err != nil {

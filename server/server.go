@@ -42,6 +42,7 @@ import (
 	"svc/internal/limit"
 	"svc/internal/translate"
 	"svc/media"
+	"svc/moving"
 	"svc/server/entity"
 	"svc/server/oauth"
 	"svc/server/pages"
@@ -73,6 +74,8 @@ type Config struct {
 	Translator func() *translate.Service // returns nil if posts are not translated
 	Resolve    Resolver                  // nil: uses Federation
 	Frontends  *admin.Frontends
+	Importer   *moving.Importer
+	Imported   *admin.Archives
 	Documents  *admin.Documents
 	Doctor     func(context.Context) *doctor.Report // runs the checks of svc doctor
 	Ready      func() bool                          // whether requests should be sent here
@@ -184,7 +187,7 @@ func newParts(c Config) *parts {
 // tables returns the route tables of all resources. They are the same for empty parts.
 func (p *parts) tables() []rest.Routes {
 	activityPub, statuses, notifications, filters, uploads := &activityPub{p}, &statuses{p}, &notifications{p}, &filters{p}, &uploads{p}
-	return slices.Concat(p.oauth.Routes(), p.ui.Routes(), (&staff.Handlers{Settings: p.Settings, Admin: p.Admin, Emojis: p.Emojis, Frontends: p.Frontends, Documents: p.Documents, Federation: p.Federation, Entities: p.Entities, Media: p.Media, Doctor: p.Doctor}).Routes(), []rest.Routes{
+	return slices.Concat(p.oauth.Routes(), p.ui.Routes(), (&staff.Handlers{Settings: p.Settings, Admin: p.Admin, Emojis: p.Emojis, Frontends: p.Frontends, Archives: p.Imported, Documents: p.Documents, Federation: p.Federation, Entities: p.Entities, Media: p.Media, Doctor: p.Doctor}).Routes(), []rest.Routes{
 		(&publicPages{p}).routes(),
 		p.frontends.routes(),
 		activityPub.routes(),
@@ -195,6 +198,7 @@ func (p *parts) tables() []rest.Routes {
 		(&follows{p}).routes(),
 		(&aliases{p}).routes(),
 		(&imports{p}).routes(),
+		(&archives{p}).routes(),
 		(&exports{p}).routes(),
 		(&backups{p}).routes(),
 		(&blocks{p}).routes(),

@@ -42,7 +42,9 @@ func (s *Service) Export(ctx context.Context, owner store.AccountID, kind store.
 	case store.ImportLists:
 		return s.exportLists(ctx, owner, from)
 	case store.ImportBookmarks:
-		return s.exportBookmarks(ctx, owner, from)
+		return exportStatuses(ctx, owner, from, s.db.ExportBookmarks)
+	case store.ImportLikes:
+		return exportStatuses(ctx, owner, from, s.db.ExportFavourites)
 	case store.ImportDomainBlocks:
 		domains, err := s.db.DomainBlocks(ctx, owner)
 		for _, d := range domains {
@@ -110,8 +112,10 @@ func (s *Service) exportLists(ctx context.Context, owner store.AccountID, from E
 	return rows, nil, nil
 }
 
-func (s *Service) exportBookmarks(ctx context.Context, owner store.AccountID, from ExportCursor) (rows [][]string, next *ExportCursor, err error) {
-	list, err := s.db.ExportBookmarks(ctx, owner, from.After, exportPage)
+// exportStatuses returns the ids of bookmarked or favourited statuses.
+func exportStatuses(ctx context.Context, owner store.AccountID, from ExportCursor, read func(context.Context, store.AccountID, int64, int) ([]store.ExportedURI, error)) (
+	rows [][]string, next *ExportCursor, err error) {
+	list, err := read(ctx, owner, from.After, exportPage)
 	for _, b := range list {
 		rows = append(rows, []string{b.URI})
 	}

@@ -47,6 +47,7 @@ var columnsWithoutHeader = map[store.ImportKind][]column{
 	store.ImportDomainBlocks: {targetColumn},
 	store.ImportLists:        {listColumn, targetColumn},
 	store.ImportBookmarks:    {targetColumn},
+	store.ImportLikes:        {targetColumn},
 }
 
 // parseImport returns the entries of a list, without repeated ones. Whether an entry names something is found out by the import.
@@ -143,7 +144,7 @@ func newImportEntries(kind store.ImportKind, columns []column, fields []string) 
 	}
 	var entries []store.ImportEntry
 	for _, target := range targets {
-		if kind != store.ImportBookmarks {
+		if kind != store.ImportBookmarks && kind != store.ImportLikes {
 			target = strings.TrimPrefix(target, "@")
 		}
 		if target != "" {

@@ -174,7 +174,7 @@ const tallyDelay = 3 * time.Minute
 
 // addTallyToOutbox federates the counts of a poll after tallyDelay.
 func addTallyToOutbox(ctx context.Context, tx *store.Tx, st *store.Status) error {
-	if !st.Visibility.Federated() {
+	if !st.Federated() {
 		return nil
 	}
 	entry := store.OutboxEntry{Type: store.StatusUpdated, ActorID: st.AccountID, StatusID: st.ID}

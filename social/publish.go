@@ -177,7 +177,7 @@ func (s *Service) announceStatus(ctx context.Context, tx *store.Tx, c *Composed)
 		return err
 	}
 	tx.Emit(store.StatusPosted{Status: st})
-	if !st.Visibility.Federated() {
+	if !st.Federated() {
 		return nil
 	}
 	if err := obtainQuoteConsent(ctx, tx, c); err != nil {

@@ -23,7 +23,7 @@ func (s *Service) Reblog(ctx context.Context, actor *store.Account, id store.Sta
 		if err != nil {
 			return err
 		}
-		if err := s.addReblogAs(ctx, tx, actor, reblog, original, a, ""); err != nil || !reblog.Visibility.Federated() {
+		if err := s.addReblogAs(ctx, tx, actor, reblog, original, a, ""); err != nil || !reblog.Federated() {
 			return err
 		}
 		if a == needsApproval && original.Local() {
@@ -60,6 +60,7 @@ func (s *Service) newReblog(ctx context.Context, tx *store.Tx, actor *store.Acco
 		ReblogOfID:     &original.ID,
 		ConversationID: store.ConversationID(id), // a reblog is not part of the original's thread
 		URI:            s.Settings.BaseURL + "/activities/" + id.String(),
+		Unfederated:    original.Unfederated,
 	}, nil
 }
 

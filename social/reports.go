@@ -209,7 +209,7 @@ func (s *Service) ReceiveReport(ctx context.Context, reporter *store.Account, f 
 // incomingReportStatuses returns those statuses that are target's and federated, in the order of ids.
 func incomingReportStatuses(ctx context.Context, tx *store.Tx, target *store.Account, ids []store.StatusID) ([]*store.Status, error) {
 	rows, err := tx.Statuses(ctx, ids[:min(len(ids), MaxIncomingReportStatuses)])
-	rows = slices.DeleteFunc(rows, func(st *store.Status) bool { return !st.Visibility.Federated() })
+	rows = slices.DeleteFunc(rows, func(st *store.Status) bool { return !st.Federated() })
 	return postsOf(target, rows, ids), err
 }
 

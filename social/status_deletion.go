@@ -33,7 +33,7 @@ const maxDeleteInboxes = 1000
 
 // deleteStatus deletes a status, and federates the deletion to all servers that may have the status.
 func deleteStatus(ctx context.Context, tx *store.Tx, st *store.Status) error {
-	if !st.Local() || !st.Visibility.Federated() {
+	if !st.Local() || !st.Federated() {
 		return removeStatus(ctx, tx, st)
 	}
 	entry := store.OutboxEntry{Type: store.StatusDeleted, ActorID: st.AccountID, StatusID: st.ID, URI: st.URI, Visibility: st.Visibility}

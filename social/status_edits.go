@@ -304,7 +304,7 @@ func notifyEdit(ctx context.Context, tx *store.Tx, st *store.Status, added []sto
 
 // addEditToOutbox federates an edit.
 func addEditToOutbox(ctx context.Context, tx *store.Tx, st *store.Status) error {
-	if !st.Visibility.Federated() {
+	if !st.Federated() {
 		return nil
 	}
 	return tx.AddToOutbox(ctx, store.OutboxEntry{Type: store.StatusUpdated, ActorID: st.AccountID, StatusID: st.ID})

@@ -111,6 +111,7 @@ var planArguments = map[reflect.Type][]any{
 	reflect.TypeFor[store.AccountSet]():           {store.AccountSet(nil), store.NewAccountSet(3, 4)},
 
 	reflect.TypeFor[store.ImportID]():        {store.ImportID(1)},
+	reflect.TypeFor[store.ArchiveID]():       {store.ArchiveID(1)},
 	reflect.TypeFor[store.ImportState]():     {store.ImportNew},
 	reflect.TypeFor[store.AccountBackupID](): {store.AccountBackupID(1)},
 	reflect.TypeFor[int64]():                 {int64(0)},
@@ -385,6 +386,10 @@ func seed(t testing.TB, db *store.DB, n int) {
 			SELECT id, id, account_id, 'https://push.example/', x'', x'', x'', '[]', 'all', 1 FROM oauth_tokens`, nil},
 		{`INSERT INTO imports (id, account_id, kind, total, finished_at) SELECT id, id, 'follows', 10, CASE WHEN id > 3 THEN 1 END FROM accounts WHERE domain = ''`, nil},
 		{`INSERT INTO import_entries (import_id, position, target, options) SELECT i.id, j.value, 'a', '{}' FROM imports i JOIN json_each('[1,2,3,4,5,6,7,8,9]') j`, nil},
+		{`INSERT INTO archives (id, account_id, file, uploaded, by_staff, public, state) SELECT id, id, 'f', 1, 0, 0, CASE WHEN id > 3 THEN 'complete' ELSE 'uploading' END FROM accounts WHERE domain = ''`, nil},
+		{`INSERT INTO archive_skips (archive_id, item, reason) SELECT a.id, j.value, 'a' FROM archives a JOIN json_each('[1,2,3,4,5,6,7,8,9]') j`, nil},
+		{`INSERT INTO imported_statuses (status_id, account_id, archive_id, original_uri, original_url)
+			SELECT s.id, s.account_id, s.account_id, 'https://old.example/' || s.id, '' FROM statuses s JOIN archives a ON a.id = s.account_id WHERE s.id % 3 = 0`, nil},
 		{`INSERT INTO account_backups (id, account_id, file) SELECT id, id, 'f' || id FROM accounts WHERE domain = ''`, nil},
 		{`PRAGMA analysis_limit = 1000`, nil}, // as Optimize does; without it, SQLite plans each query anew for each value
 		{`ANALYZE`, nil},

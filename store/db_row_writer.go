@@ -84,6 +84,9 @@ var (
 	insertLogEntry       = insert[LogEntry]("INSERT INTO moderation_log", "")
 	insertAnnouncement   = insert[Announcement]("INSERT INTO announcements", "")
 	updateAnnouncement   = update[Announcement]("announcements", "id")
+	insertArchive        = insert[Archive]("INSERT INTO archives", "")
+	updateArchive        = update[Archive]("archives", "id", "account_id", "file", "uploaded", "by_staff", "public", "size")
+	insertImportedStatus = insert[ImportedStatus]("INSERT INTO imported_statuses", "")
 	saveServerBackups    = insert[ServerBackups]("INSERT OR REPLACE INTO server_backups", "")
 )
 

@@ -362,6 +362,9 @@ var RowStatements = map[string]RowStatement{
 	"insertLogEntry":           exportStatement(insertLogEntry),
 	"insertAnnouncement":       exportStatement(insertAnnouncement),
 	"updateAnnouncement":       exportStatement(updateAnnouncement),
+	"insertArchive":            exportStatement(insertArchive),
+	"updateArchive":            exportStatement(updateArchive),
+	"insertImportedStatus":     exportStatement(insertImportedStatus),
 	"saveServerBackups":        exportStatement(saveServerBackups),
 }
 

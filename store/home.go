@@ -27,6 +27,7 @@ func (tx *Tx) BackfillHome(ctx context.Context, f *Follow, limit int) error {
 		CROSS JOIN statuses s ON s.id = n.id
 		LEFT JOIN statuses o ON o.id = s.reblog_of_id
 		WHERE s.visibility < 4
+			AND `+notImported+`
 			AND (s.reblog_of_id IS NULL OR ?4 AND o.account_id <> ?1)
 			AND NOT EXISTS (
 				SELECT 1
@@ -59,7 +60,8 @@ func (tx *Tx) ResetHome(ctx context.Context, id AccountID, limit int) error {
 	return tx.exec(ctx, "reset home", `
 		INSERT OR IGNORE INTO home (account_id, status_id)
 		SELECT ?1, id
-		FROM (SELECT id FROM statuses INDEXED BY statuses_account WHERE account_id = ?1 ORDER BY id DESC LIMIT ?2)
+		FROM (SELECT id, unfederated, reblog_of_id FROM statuses INDEXED BY statuses_account WHERE account_id = ?1 ORDER BY id DESC LIMIT ?2) s
+		WHERE `+notImported+`
 		UNION ALL
 		SELECT ?1, s.id
 		FROM (SELECT status_id FROM recipients INDEXED BY recipients_account WHERE account_id = ?1 ORDER BY status_id DESC LIMIT ?2) r
@@ -69,6 +71,9 @@ func (tx *Tx) ResetHome(ctx context.Context, id AccountID, limit int) error {
 
 // publicOrLocalPost is the condition that a post s with a followed hashtag belongs into homes.
 const publicOrLocalPost = `s.visibility IN (0, 2) AND s.reblog_of_id IS NULL`
+
+// notImported is the condition that s is not an imported post, which is in no home. A boost of one is.
+const notImported = `(s.unfederated = 0 OR s.reblog_of_id IS NOT NULL)`
 
 // inExclusiveList is the condition that the author of s is in an exclusive list of ?1, whose posts are not in home.
 const inExclusiveList = `EXISTS (
@@ -119,7 +124,7 @@ func (tx *Tx) BackfillTag(ctx context.Context, id AccountID, tag TagID, limit in
 			LIMIT ?6) n
 		CROSS JOIN statuses s ON s.id = n.id
 		LEFT JOIN statuses o ON o.id = s.reblog_of_id
-		WHERE `+publicOrLocalPost+`
+		WHERE `+publicOrLocalPost+` AND `+notImported+`
 			AND NOT `+inExclusiveList+`
 			AND `+visible("s")+`
 			AND `+notBlockedOrMuted+`

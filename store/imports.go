@@ -33,10 +33,11 @@ const (
 	ImportDomainBlocks ImportKind = "domain_blocks"
 	ImportLists        ImportKind = "lists"
 	ImportBookmarks    ImportKind = "bookmarks"
+	ImportLikes        ImportKind = "likes"
 )
 
 // ImportKinds are all kinds.
-var ImportKinds = []ImportKind{ImportFollows, ImportBlocks, ImportMutes, ImportDomainBlocks, ImportLists, ImportBookmarks}
+var ImportKinds = []ImportKind{ImportFollows, ImportBlocks, ImportMutes, ImportDomainBlocks, ImportLists, ImportBookmarks, ImportLikes}
 
 // Import is an import of entries of one kind.
 type Import struct {

@@ -88,7 +88,7 @@ type OutboxEntry struct {
 
 func (OutboxEntry) Kind() JobKind { return JobKind{Name: "outbox"} }
 
-// AddToOutbox adds an entry if its actor is local and it has remote recipients: the target, if there is one; otherwise followers,
+// AddToOutbox adds an entry if its actor is local and it has remote recipients, and nothing about a status that never leaves this server: the target, if there is one; otherwise followers,
 // recipients of the status, authors of the status that it replies to, boosts or quotes, relays, and for an edit all who interacted with the
 // status. It does nothing without federation.
 func (tx *Tx) AddToOutbox(ctx context.Context, e OutboxEntry) error {
@@ -141,6 +141,12 @@ const (
 func (tx *Tx) hasRemoteRecipients(ctx context.Context, e *OutboxEntry) (bool, error) {
 	if federated := tx.db.options.Federated; federated == nil || !federated() {
 		return false, nil
+	}
+	if e.StatusID != 0 {
+		stays, err := tx.exists(ctx, `SELECT 1 FROM statuses WHERE id = ? AND unfederated = 1`, e.StatusID)
+		if stays || err != nil {
+			return false, err
+		}
 	}
 	switch e.Type {
 	case StatusCreated, StatusUpdated, ReblogCreated, PinCreated, PinDeleted:

@@ -42,10 +42,14 @@ type Status struct {
 	SpoilerText        string
 	Text               string // as typed
 	Content            string // HTML
+	Unfederated        bool   // it never leaves this server, whatever its visibility: imported, or a boost of an imported post
 }
 
 // Local returns true if the status is local.
 func (s *Status) Local() bool { return s.Domain == "" }
+
+// Federated returns true if the status may leave this server. It is the one rule for all that is sent and served to other servers.
+func (s *Status) Federated() bool { return !s.Unfederated && s.Visibility.Federated() }
 
 // OriginalID returns the id of the boosted status, or of the status itself if it is no boost.
 func (s *Status) OriginalID() StatusID {
@@ -99,7 +103,7 @@ func (tx *Tx) DeleteStatus(ctx context.Context, s *Status) ([]*Status, error) {
 		return nil, err
 	}
 	switch {
-	case !s.Visibility.Federated(): // a tombstone would reveal it to others
+	case !s.Federated(): // a tombstone would reveal it to others
 		return boosts, nil
 	case s.ReblogOfID != nil && !s.Local(): // it may be boosted again, with the same id
 		return boosts, nil

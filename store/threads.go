@@ -213,8 +213,8 @@ type SelfReply struct {
 	ID       StatusID
 }
 
-// selfReply is the condition of the index of self-replies.
-const selfReply = `s.in_reply_to_id IS NOT NULL AND s.in_reply_to_account_id = s.account_id AND s.visibility IN (0, 1)`
+// selfReply is the condition of the index of self-replies, without those that are not served to other servers.
+const selfReply = `s.in_reply_to_id IS NOT NULL AND s.in_reply_to_account_id = s.account_id AND s.visibility IN (0, 1) AND s.unfederated = 0`
 
 // SelfReplies returns the first self-replies to each of the statuses, at most each.
 func (r reader) SelfReplies(ctx context.Context, ids []StatusID, each int) ([]SelfReply, error) {
@@ -255,7 +255,7 @@ func (r reader) OtherRepliesAfter(ctx context.Context, id, after StatusID, limit
 			OR EXISTS (SELECT 1 FROM blocks x WHERE x.account_id = s.in_reply_to_account_id AND x.target_id = s.account_id) AS hidden
 		FROM statuses s INDEXED BY statuses_other_replies
 		WHERE s.in_reply_to_id = ? AND s.in_reply_to_id IS NOT NULL AND s.in_reply_to_account_id <> s.account_id AND s.visibility IN (0, 1)
-			AND s.id > ?
+			AND s.id > ? AND s.unfederated = 0
 		ORDER BY s.id
 		LIMIT ?`, id, after, limit)
 }

@@ -11,6 +11,7 @@ type Filter struct {
 	ExcludeReplies    bool // to other accounts
 	ExcludeReblogs    bool
 	ExcludeVisibility []Visibility
+	OnlyFederated     bool // only what may be served to other servers (Status.Federated), apart from local visibility
 	ReplyVisibility   ReplyVisibility
 }
 
@@ -32,6 +33,7 @@ const (
 	filterNoReblogs
 	filterRepliesFollowing
 	filterRepliesSelf
+	filterFederated
 )
 
 func (f Filter) bits() (bits int, visibilities int) {
@@ -42,6 +44,7 @@ func (f Filter) bits() (bits int, visibilities int) {
 		{f.OnlyMedia, filterOnlyMedia}, {f.Local, filterLocal}, {f.Remote, filterRemote},
 		{f.ExcludeReplies, filterNoReplies}, {f.ExcludeReblogs, filterNoReblogs},
 		{f.ReplyVisibility == RepliesFollowing, filterRepliesFollowing}, {f.ReplyVisibility == RepliesSelf, filterRepliesSelf},
+		{f.OnlyFederated, filterFederated},
 	} {
 		if set.on {
 			bits |= set.bit
@@ -60,6 +63,7 @@ var filterCondition = `
 	AND (` + unset("?4", filterRemote) + ` OR s.domain <> '')
 	AND (` + unset("?4", filterNoReplies) + ` OR s.in_reply_to_account_id IS NULL OR s.in_reply_to_account_id = s.account_id)
 	AND (` + unset("?4", filterNoReblogs) + ` OR s.reblog_of_id IS NULL)
+	AND (` + unset("?4", filterFederated) + ` OR s.unfederated = 0)
 	AND (` + unset("?4", filterRepliesFollowing|filterRepliesSelf) + ` OR s.in_reply_to_account_id IS NULL OR s.account_id = ?1
 		OR EXISTS (SELECT 1 FROM recipients x WHERE x.status_id = s.id AND x.account_id = ?1 AND x.mentioned = 1)
 		OR s.in_reply_to_account_id = ?1

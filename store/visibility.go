@@ -52,7 +52,7 @@ func (v Visibility) Unrestricted() bool { return v <= Local }
 // Counted returns true if public counters include a status. They leave out what not everybody can see, which they would reveal.
 func (v Visibility) Counted() bool { return v <= Unlisted }
 
-// Federated returns true if a status may be federated.
+// Federated returns true if statuses with this visibility may be federated. Status.Federated is the whole rule.
 func (v Visibility) Federated() bool { return v != Local }
 
 // Wider returns true if v has a wider audience than w.

@@ -92,6 +92,8 @@ func (c *Config) accountsSettings() section {
 			Description: "Maximum bytes of the uploaded files in a backup of an account. Further files are left out, and named in it."},
 		{Key: "backup_storage_limit", field: size(&c.Accounts.BackupStorageLimit, 20_000_000_000, 0, 10_000_000_000_000),
 			Description: "Maximum bytes of all backups of accounts. While they have more, no backup is made."},
+		{Key: "archive_size_limit", field: size(&c.Accounts.ArchiveSizeLimit, 10_000_000_000, 0, 10_000_000_000_000),
+			Description: "Maximum bytes of an archive of another server, packed and unpacked, from which a user imports posts. 0: only administrators import."},
 		{Key: "unconfirmed_lifetime", field: duration(&c.Accounts.UnconfirmedLifetime, 14*day, 0, 365*day),
 			Description: "How long an account is kept whose e-mail address is not confirmed; \"0s\": for ever. Then its nickname and its address are free again."},
 		{Key: "email_blacklist", field: list(&c.Accounts.EmailBlacklist, nil, each(hostName)),

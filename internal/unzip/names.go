@@ -22,7 +22,10 @@ var archiveExtensions = []string{".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz", "
 
 // RefuseName returns the reason why the name of an entry is refused, "" if it is not. It looks at every entry, also those that are not
 // unpacked: an archive with one such name was made to do harm.
-func RefuseName(name string) string {
+func RefuseName(name string) string { return RefuseDeepName(name, maxPathDepth) }
+
+// RefuseDeepName is RefuseName with another number of allowed folders.
+func RefuseDeepName(name string, maxDepth int) string {
 	switch {
 	case name == "":
 		return "the name is empty"
@@ -38,7 +41,7 @@ func RefuseName(name string) string {
 		return "the name is too long"
 	}
 	segments := strings.Split(strings.TrimSuffix(name, "/"), "/")
-	if len(segments) > maxPathDepth {
+	if len(segments) > maxDepth {
 		return "there are too many folders around it"
 	}
 	for _, s := range segments {

@@ -42,7 +42,7 @@ func Read(r io.ReaderAt, size, maxBytes int64, maxEntries int) ([]Entry, error) 
 	if size > maxBytes {
 		return nil, errs.Invalid("the archive has %d bytes, more than %d", size, maxBytes)
 	}
-	if err := checkDirectory(r, size, maxEntries); err != nil {
+	if err := checkDirectory(r, size, maxEntries, false); err != nil {
 		return nil, err
 	}
 	archive, err := zip.NewReader(r, size)
@@ -60,6 +60,50 @@ func Read(r io.ReaderAt, size, maxBytes int64, maxEntries int) ([]Entry, error) 
 		return nil, err
 	}
 	return entries, Check(entries)
+}
+
+// LargeLimits bound an archive that ReadLarge reads.
+type LargeLimits struct {
+	Bytes   int64 // of the archive, and of all files in it
+	Entries int
+	Depth   int // of folders
+}
+
+// ReadLarge returns the checked files of a large archive by name, also of zip64. It takes about 400 bytes of memory an entry. Unlike Read it allows
+// names that are the same on some file systems, because the files are read, and not unpacked by their names.
+func ReadLarge(r io.ReaderAt, size int64, l LargeLimits) (map[string]*zip.File, error) {
+	if size > l.Bytes {
+		return nil, errs.Invalid("the archive has %d bytes, more than %d", size, l.Bytes)
+	}
+	if err := checkDirectory(r, size, l.Entries, true); err != nil {
+		return nil, err
+	}
+	archive, err := zip.NewReader(r, size)
+	if err != nil {
+		return nil, errs.Invalid("the archive is damaged: %v", err)
+	}
+	files := make(map[string]*zip.File, len(archive.File))
+	left := l.Bytes
+	for _, f := range archive.File {
+		if err := checkHeader(f); err != nil {
+			return nil, err
+		}
+		if reason := RefuseDeepName(f.Name, l.Depth); reason != "" {
+			return nil, Refuse(f.Name, "%s", reason)
+		}
+		if f.UncompressedSize64 > uint64(left) {
+			return nil, errs.Invalid("the files of the archive have more than %d bytes", l.Bytes)
+		}
+		left -= int64(f.UncompressedSize64)
+		if f.Mode().IsDir() {
+			continue
+		}
+		if files[f.Name] != nil {
+			return nil, Refuse(f.Name, "two entries have this name")
+		}
+		files[f.Name] = f
+	}
+	return files, checkOverlap(archive.File)
 }
 
 // Check refuses links, devices and unsafe names, and sets the paths of the entries.

@@ -106,8 +106,9 @@ var Shapes = withDerivedShapes(map[string]map[string]string{
 		"in_reply_to_account_acct": "text|null", "content": "Texts", "spoiler_text": "Texts", "expires_at": "time|null",
 		"thread_muted": "boolean", "emoji_reactions": "[]ReactionCount", "parent_visible": "boolean", "pinned_at": "time|null",
 		"quotes_count": "integer", "list_id": "?id", "quote": "QuotedStatus|null", "quote_id": "id|null", "quote_url": "url|null", "quote_apid": "url|null", "in_reply_to_apid": "url|null", "quote_visible": "boolean",
-		"bookmark_folder": "id|null", "pending_approval": "boolean", "pending_favourite": "boolean",
+		"bookmark_folder": "id|null", "pending_approval": "boolean", "pending_favourite": "boolean", "imported_from": "?ImportedFrom",
 	},
+	"ImportedFrom":      {"acct": "text", "url": "url"},
 	"Quote":             {"state": "text", "quoted_status": "QuotedStatus|null"},
 	"ShallowQuote":      {"state": "text", "quoted_status_id": "id|null"},
 	"InteractionPolicy": {"can_favourite": "InteractionRule", "can_reply": "InteractionRule", "can_reblog": "InteractionRule"},
@@ -214,6 +215,11 @@ var Shapes = withDerivedShapes(map[string]map[string]string{
 	"Import": {
 		"id": "id", "kind": "text", "state": "text", "total": "integer", "imported": "integer", "skipped": "integer", "created_at": "time", "finished_at": "time|null",
 	},
+	"Archive": {
+		"id": "id", "state": "text", "origin": "text|null", "size": "integer", "received": "integer", "total": "integer", "position": "integer", "imported": "integer",
+		"files": "integer", "skipped": "integer", "error": "text|null", "created_at": "time", "finished_at": "time|null",
+	},
+	"ArchiveSkip":  {"id": "integer", "item": "text", "reason": "text"},
 	"SkippedEntry": {"position": "integer", "entry": "text", "reason": "text"},
 	"Frontend": {
 		"name": "text", "git": "url|null", "build_url": "url|null", "ref": "text|null", "installed": "boolean", "installed_refs": "[]text", "primary_ref": "?text", "admin_ref": "?text",

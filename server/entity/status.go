@@ -57,8 +57,9 @@ type statusExtension struct {
 	Content              map[string]string     `json:"content"`
 	SpoilerText          map[string]string     `json:"spoiler_text"`
 	PinnedAt             *store.Time           `json:"pinned_at"`
-	PendingApproval      slot                  `json:"pending_approval"`  // the author of the other post has to approve this reply or boost
-	PendingFavourite     slot                  `json:"pending_favourite"` // the author has to approve the viewer's favourite
+	ImportedFrom         *ImportedFrom         `json:"imported_from,omitempty"` // nil: not imported
+	PendingApproval      slot                  `json:"pending_approval"`        // the author of the other post has to approve this reply or boost
+	PendingFavourite     slot                  `json:"pending_favourite"`       // the author has to approve the viewer's favourite
 	QuotesCount          int                   `json:"quotes_count"`
 	ThreadMuted          slot                  `json:"thread_muted"`
 	ParentVisible        slot                  `json:"parent_visible"`
@@ -73,6 +74,12 @@ type statusExtension struct {
 	QuoteVisible         slot                  `json:"quote_visible"`
 	ExpiresAt            slot                  `json:"expires_at"` // only for the author
 	ListID               slot                  `json:"list_id"`    // only for the author, and only with a list
+}
+
+// ImportedFrom says where an imported post is from. It is not verified.
+type ImportedFrom struct {
+	Acct string `json:"acct"`
+	URL  string `json:"url"` // the page of the original
 }
 
 // statusSlots are the slots of a status. A boost shows most members of the boosted status.

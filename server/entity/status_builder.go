@@ -70,6 +70,7 @@ type statusParts struct {
 	apps       map[store.AppID]*Application
 	cards      map[store.CardID]*cachedCard
 	reactions  map[store.StatusID][]cachedReaction
+	origins    map[store.StatusID]*ImportedFrom
 }
 
 func newStatusParts(rows []*store.Status) *statusParts {
@@ -124,10 +125,32 @@ func (b *Builder) loadParts(ctx context.Context, ids []store.StatusID) (*statusP
 	if p.pins, err = b.db.PinnedAt(ctx, ids); err != nil {
 		return nil, err
 	}
+	if err := b.loadOrigins(ctx, p); err != nil {
+		return nil, err
+	}
 	if p.reactions, err = b.loadReactions(ctx, ids); err != nil {
 		return nil, err
 	}
 	return p, b.loadReferences(ctx, p)
+}
+
+// loadOrigins loads where imported posts are from. Only posts that are never federated can be imported.
+func (b *Builder) loadOrigins(ctx context.Context, p *statusParts) error {
+	var imported []store.StatusID
+	for _, row := range p.rows {
+		if row.Unfederated && row.ReblogOfID == nil {
+			imported = append(imported, row.ID)
+		}
+	}
+	if len(imported) == 0 {
+		return nil
+	}
+	rows, err := b.db.ImportedFrom(ctx, imported)
+	p.origins = make(map[store.StatusID]*ImportedFrom, len(rows))
+	for _, o := range rows {
+		p.origins[o.StatusID] = &ImportedFrom{o.Origin, o.URL}
+	}
+	return err
 }
 
 // loadReferences loads parents, cards and apps.
@@ -371,6 +394,7 @@ func (r *renderer) statusExtension(row *store.Status, p *statusParts, plain stri
 	if at, ok := p.pins[row.ID]; ok {
 		x.PinnedAt = &at
 	}
+	x.ImportedFrom = p.origins[row.ID]
 	return x
 }
 

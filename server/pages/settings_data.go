@@ -98,6 +98,14 @@ func (p *page) ownData() (any, error) {
 	if err := p.get("/api/v1/svc/imports", nil, &content.Started); err != nil {
 		return nil, err
 	}
+	if err := p.get("/api/v1/svc/archives", nil, &content.Archives); err != nil {
+		return nil, err
+	}
+	for i := range content.Archives {
+		if content.Archives[i].State == "uploading" {
+			content.Uploading = &content.Archives[i]
+		}
+	}
 	if err := p.get("/api/v1/svc/backups", url.Values{}, &content.Backups); err != nil {
 		return nil, err
 	}

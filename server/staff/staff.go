@@ -26,6 +26,7 @@ type Handlers struct {
 	Admin      *admin.Service
 	Emojis     *emoji.Packs
 	Frontends  *admin.Frontends
+	Archives   *admin.Archives
 	Documents  *admin.Documents
 	Entities   *entity.Builder
 	Media      *media.Files
@@ -42,6 +43,7 @@ func (h *Handlers) Routes() []rest.Routes {
 		h.moderationLogRoutes(),
 		h.emojiRoutes(),
 		h.frontendRoutes(),
+		h.archiveRoutes(),
 		h.settingRoutes(),
 		h.userRoutes(),
 		h.userStateRoutes(),

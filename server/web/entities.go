@@ -170,6 +170,10 @@ type Status struct {
 		PendingFavourite     bool       `json:"pending_favourite"`
 		BookmarkFolder       string     `json:"bookmark_folder"`
 		ExpiresAt            *time.Time `json:"expires_at"`
+		ImportedFrom         *struct {
+			Acct string `json:"acct"`
+			URL  string `json:"url"`
+		} `json:"imported_from"`
 	} `json:"svc"`
 
 	Own bool `json:"-"` // the viewer wrote it

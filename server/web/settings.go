@@ -131,11 +131,31 @@ type Import struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
+// Archive is an archive from which posts are imported.
+type Archive struct {
+	ID        string    `json:"id"`
+	State     string    `json:"state"`
+	Origin    string    `json:"origin"`
+	Size      int       `json:"size"`
+	Received  int       `json:"received"`
+	Total     int       `json:"total"`
+	Position  int       `json:"position"`
+	Imported  int       `json:"imported"`
+	Files     int       `json:"files"`
+	Skipped   int       `json:"skipped"`
+	Error     string    `json:"error"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
 // OwnData is the page of imports, exports and backups.
 type OwnData struct {
 	Exports []string
 	Imports []string
 	Started []Import
+
+	Archives  []Archive
+	Uploading *Archive // the upload that was interrupted; nil: none
+
 	Backups []struct {
 		FileSize   int       `json:"file_size"`
 		InsertedAt time.Time `json:"inserted_at"`

@@ -50,8 +50,8 @@ INSERT INTO domain_blocks (account_id, domain)
 VALUES (1, 'domain of domain blocks');
 INSERT INTO account_notes (account_id, target_id, comment)
 VALUES (1, 1, 'comment of account notes');
-INSERT INTO statuses (id, account_id, visibility, reblog_of_id, conversation_id, in_reply_to_id, in_reply_to_account_id, domain, has_media, has_poll, sensitive, replies_count, reblogs_count, favourites_count, quotes_count, quote_of_id, quote_state, quote_policy, interaction_policy, pending_visibility, card_id, list_id, addressed, app_id, created_at, edited_at, expires_at, language, content_type, emojis, uri, url, spoiler_text, text, content)
-VALUES (1, 1, 1, 1, 1173, 1, 1, 'domain of statuses', 1, 1, 1, 1180, 1181, 1182, 1183, 1, 3, 2, 1187, 5, 1, 1, 1, 1, 1700000000193, 1700000000194, 1700000000195, 'language of statuses', 'content type of statuses', '[{"shortcode":"blob","url":"https://remote.example/blob.png"}]', 'uri of statuses', 'url of statuses', 'spoiler text of statuses', 'text of statuses', 'content of statuses');
+INSERT INTO statuses (id, account_id, visibility, reblog_of_id, conversation_id, in_reply_to_id, in_reply_to_account_id, domain, has_media, has_poll, sensitive, replies_count, reblogs_count, favourites_count, quotes_count, quote_of_id, quote_state, quote_policy, interaction_policy, pending_visibility, card_id, list_id, addressed, app_id, created_at, edited_at, expires_at, language, content_type, emojis, uri, url, spoiler_text, text, content, unfederated)
+VALUES (1, 1, 1, 1, 1173, 1, 1, 'domain of statuses', 1, 1, 1, 1180, 1181, 1182, 1183, 1, 3, 2, 1187, 5, 1, 1, 1, 1, 1700000000193, 1700000000194, 1700000000195, 'language of statuses', 'content type of statuses', '[{"shortcode":"blob","url":"https://remote.example/blob.png"}]', 'uri of statuses', 'url of statuses', 'spoiler text of statuses', 'text of statuses', 'content of statuses', 1);
 INSERT INTO limited_statuses (status_id, visibility)
 VALUES (1, 1);
 INSERT INTO status_counts (domain, visibility, count)
@@ -209,6 +209,12 @@ INSERT INTO imports (id, account_id, kind, total, imported, skipped, finished_at
 VALUES (1, 1, 'bookmarks', 1596, 1597, 1598, 1700000000599);
 INSERT INTO import_entries (import_id, position, state, target, options, reason)
 VALUES (1, 1, 'skipped', 'target of import entries', 'options of import entries', 'reason of import entries');
+INSERT INTO archives (id, account_id, file, uploaded, by_staff, public, origin, actor_uri, state, size, received, total, position, imported, files, skipped, error, finished_at)
+VALUES (1, 1, 'file of archives', 1, 1, 1, 'origin of archives', 'actor uri of archives', 'failed', 1701, 1702, 1703, 1704, 1705, 1706, 1707, 'error of archives', 1700000000708);
+INSERT INTO archive_skips (id, archive_id, item, reason)
+VALUES (1, 1, 'item of archive skips', 'reason of archive skips');
+INSERT INTO imported_statuses (status_id, account_id, archive_id, original_uri, original_url)
+VALUES (1, 1, 1, 'original uri of imported statuses', 'original url of imported statuses');
 INSERT INTO account_backups (id, account_id, file, state, size, attempts, last_error)
 VALUES (1, 1, 'file of account backups', 'failed', 1610, 1611, 'last error of account backups');
 INSERT INTO moderation_log (id, actor_id, actor, action, message, data)

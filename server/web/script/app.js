@@ -32,13 +32,14 @@ const signedIn = document.getElementById('act') !== null
 showTimes(document)
 showPost()
 enhance('textarea[autofocus]', (field) => field.setSelectionRange(field.value.length, field.value.length))
-enhance('form[enctype]:not(.compose)', async (form) => (await import('./upload.js')).showProgress(form))
+enhance('form[enctype]:not(.compose, .pieces)', async (form) => (await import('./upload.js')).showProgress(form))
 if (signedIn) {
   rememberZone()
   if (document.documentElement.dataset.keys !== 'off') shortcuts()
   live()
   writing()
   hovering()
+  enhance('form.pieces', async (form) => (await import('./pieces.js')).pieces(form))
   enhance('[data-push]', async (box) => (await import('./push.js')).push(box))
 }
 enhance(lateMedia, showWhenNear)
