@@ -205,6 +205,14 @@ INSERT INTO status_fetchers (status_id, inbox)
 VALUES (1, 'inbox of status fetchers');
 INSERT INTO tombstones (uri, deleted_at, kind)
 VALUES ('uri of tombstones', 1700000000591, 'kind of tombstones');
+INSERT INTO old_addresses (path, status_id)
+VALUES ('path of old addresses', 1);
+INSERT INTO old_media (path, target)
+VALUES ('path of old media', 'target of old media');
+INSERT INTO dead_addresses (path)
+VALUES ('path of dead addresses');
+INSERT INTO dead_nicknames (nickname_key)
+VALUES ('nickname key of dead nicknames');
 INSERT INTO imports (id, account_id, kind, total, imported, skipped, finished_at)
 VALUES (1, 1, 'bookmarks', 1596, 1597, 1598, 1700000000599);
 INSERT INTO import_entries (import_id, position, state, target, options, reason)
