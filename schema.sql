@@ -13,7 +13,8 @@ CREATE TABLE meta (
     created_at  INTEGER NOT NULL,
     server_url  TEXT    NOT NULL DEFAULT '',  -- in the ids of all local accounts and statuses
     keys_hash   BLOB    NOT NULL DEFAULT x'', -- fingerprint of the keys of the server; empty: not known yet
-    schema_hash TEXT    NOT NULL DEFAULT ''   -- of the schema that svc made; another one now: something has changed it since
+    schema_hash TEXT    NOT NULL DEFAULT '',  -- of the schema that svc made; another one now: something has changed it since
+    server_host TEXT    NOT NULL DEFAULT ''   -- in the handles of all local accounts; '': the host of server_url
 ) STRICT;
 
 -- Local and remote accounts: people, bots and groups.

@@ -3,22 +3,24 @@ package store
 import (
 	"context"
 	"strings"
+	"unicode/utf8"
 
 	"svc/internal/errs"
 	"svc/internal/text"
 )
 
-// Old addresses are those that other software gave to what svc takeover has taken over from it. The rows of accounts, keys and statuses have the
-// old ids themselves (accounts.uri, actor_keys.uri, statuses.uri); what follows from these is not stored: uri + "/inbox", "/outbox", "/followers",
+// Old addresses are those that other software gave to accounts, posts and files before svc takeover took these over. The rows of accounts, keys and statuses have the
+// old ids themselves (accounts.uri, actor_keys.uri, statuses.uri); the rest follows from these and is not stored: uri + "/inbox", "/outbox", "/followers",
 // "/following", "/collections/featured" and "/main-key" of an account, uri + "/activity" and "/replies" of a status. The tables here have
-// the rest, by path: what follows the authority in a URL, without a query.
+// other addresses, by path: the part of a URL after the authority, without a query, decoded
+// (a space for %20), without a slash at the end.
 
 // maxOldPath is the length of an old path and of its target, in bytes.
 const maxOldPath = 2048
 
 // AddOldAddress stores another path of a local status than that of its uri: of its page (/@alice/109612104811129202, /notice/9kXyZ), or of its
 // Create (/activities/UUID). Browsers are redirected to the page of the status; documents that name the path mean the status. The row goes with the
-// status. A path that exists already keeps its status. It returns an error for what is no path.
+// status. A path that exists already keeps its status. A malformed path is an error.
 func (tx *Tx) AddOldAddress(ctx context.Context, path string, id StatusID) error {
 	if err := tx.checkOldPath(path); err != nil {
 		return err
@@ -27,7 +29,7 @@ func (tx *Tx) AddOldAddress(ctx context.Context, path string, id StatusID) error
 }
 
 // AddOldMedia stores the old path of a file and the path at which this server has it: /media/NAME for uploads, avatars and headers, /emoji/PACK/NAME for
-// emoji. Requests are redirected there. A path that exists already keeps its target. It returns an error for what is no path.
+// emoji. Requests are redirected there. A path that exists already keeps its target. A malformed path is an error.
 func (tx *Tx) AddOldMedia(ctx context.Context, path, target string) error {
 	if err := tx.checkOldPath(path); err != nil {
 		return err
@@ -39,7 +41,7 @@ func (tx *Tx) AddOldMedia(ctx context.Context, path, target string) error {
 }
 
 // AddDeadAddress stores the path of an account, a status or another object that the other software had deleted. Requests are answered with 410.
-// Statuses whose deletion must also keep copies from coming back have a tombstone too (AddDeadStatus). It returns an error for what is no path.
+// Statuses whose deletion must also keep copies from coming back have a tombstone too (AddDeadStatus). A malformed path is an error.
 func (tx *Tx) AddDeadAddress(ctx context.Context, path string) error {
 	if err := tx.checkOldPath(path); err != nil {
 		return err
@@ -66,11 +68,11 @@ func (tx *Tx) AddDeadNickname(ctx context.Context, nickname string) error {
 	return tx.exec(ctx, "add dead nickname", `INSERT OR IGNORE INTO dead_nicknames (nickname_key) VALUES (?)`, text.NickKey(nickname))
 }
 
-// checkOldPath returns an error for what is not the path of a URL. //HOST/PATH names another server, so it is none.
+// checkOldPath returns an error for a text that is not the decoded path of a URL. //HOST/PATH is none, because it names another server.
 func (tx *Tx) checkOldPath(path string) error {
 	tx.db.oldAddresses.Store(true) // stays if the transaction is rolled back, which costs queries only
-	if len(path) > maxOldPath || !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") ||
-		strings.ContainsFunc(path, func(r rune) bool { return r <= ' ' || r == 0x7f || r == '?' || r == '#' || r == '\\' }) {
+	if len(path) > maxOldPath || !utf8.ValidString(path) || !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") ||
+		strings.ContainsFunc(path, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\\' }) {
 		return errs.Invalid("%.100q is not the path of a URL", path)
 	}
 	return nil
@@ -82,8 +84,35 @@ func (db *DB) HasOldAddresses() bool { return db.oldAddresses.Load() }
 // findOldAddresses sets whether there are old addresses. A database that cannot be read may have some.
 func (db *DB) findOldAddresses(ctx context.Context) {
 	found, err := one[bool](ctx, db.reader, "old addresses", `
-		SELECT EXISTS (SELECT 1 FROM old_addresses) OR EXISTS (SELECT 1 FROM old_media) OR EXISTS (SELECT 1 FROM dead_addresses)`)
-	db.oldAddresses.Store(err != nil || found != nil && *found)
+		SELECT
+			EXISTS (SELECT 1 FROM old_addresses WHERE path > '') OR
+			EXISTS (SELECT 1 FROM old_media WHERE path > '') OR
+			EXISTS (SELECT 1 FROM dead_addresses WHERE path > '') AS found`)
+	old := err != nil || *found
+	if !old {
+		old, err = db.hasOldActors(ctx)
+	}
+	db.oldAddresses.Store(old || err != nil)
+}
+
+// hasOldActors returns whether the first local accounts have ids that other software made. Those of a takeover are the first ones.
+func (db *DB) hasOldActors(ctx context.Context) (bool, error) {
+	type row struct {
+		ID  AccountID
+		URI string
+	}
+	first, err := list[row](ctx, db.reader, "first local accounts", `
+		SELECT id, uri
+		FROM accounts
+		WHERE domain = ''
+		ORDER BY id
+		LIMIT 10`)
+	for _, a := range first {
+		if strings.Contains(a.URI, "/users/") && !strings.HasSuffix(a.URI, "/users/"+a.ID.String()) {
+			return true, err
+		}
+	}
+	return false, err
 }
 
 // StatusIDByOldPath returns the id of the status that has an old path, 0 if there is none.
@@ -96,6 +125,46 @@ func (r reader) StatusIDByOldPath(ctx context.Context, path string) (StatusID, e
 		return 0, err
 	}
 	return found[0], nil
+}
+
+// OldStatusID returns the id of the local status or boost at a path of base (https://example.org): the one with that uri, or with that old path. The
+// path of the Create of a status leads to the status. It returns 0 if there is none, and always on a server that has taken nothing over,
+// without a query: there, the path of a status has its id.
+func (r reader) OldStatusID(ctx context.Context, base, path string) (StatusID, error) {
+	if !r.db.HasOldAddresses() {
+		return 0, nil
+	}
+	for {
+		id, err := r.StatusIDByURI(ctx, base+path)
+		if id == 0 && err == nil {
+			id, err = r.StatusIDByOldPath(ctx, path)
+		}
+		object, isActivity := strings.CutSuffix(path, "/activity")
+		if id != 0 || err != nil || !isActivity {
+			return id, err
+		}
+		path = object
+	}
+}
+
+// OldStatusURIs returns the uris of statuses by id, nil on a server that has taken nothing over, without a query: there, they are made of the ids.
+func (r reader) OldStatusURIs(ctx context.Context, of []StatusID) (map[StatusID]string, error) {
+	if !r.db.HasOldAddresses() || len(of) == 0 {
+		return nil, nil
+	}
+	type row struct {
+		ID  StatusID
+		URI string
+	}
+	rows, err := list[row](ctx, r, "old status URIs", `
+		SELECT s.id, s.uri
+		FROM json_each(?) j
+		CROSS JOIN statuses s ON s.id = j.value`, jsonArray(of))
+	uris := make(map[StatusID]string, len(rows))
+	for _, s := range rows {
+		uris[s.ID] = s.URI
+	}
+	return uris, err
 }
 
 // OldMedia returns the path of the file that has an old path, "" if there is none.

@@ -317,6 +317,7 @@ type Meta struct {
 	KeysHash  []byte // empty: not known yet
 
 	SchemaHash string // of the schema that svc made
+	ServerHost string // "": that of ServerURL
 }
 
 // reader has all reads. DB reads from a pool and sees committed rows; Tx sees its own writes too.

@@ -1,3 +1,5 @@
+ALTER TABLE meta ADD COLUMN server_host TEXT NOT NULL DEFAULT '';
+
 -- Addresses that other software gave to local posts beside their uri, such as those of pages. Rows come from svc takeover only.
 CREATE TABLE old_addresses (
     path      TEXT    PRIMARY KEY, -- /@alice/109612104811129202

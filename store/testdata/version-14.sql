@@ -157,7 +157,7 @@ CREATE INDEX media_status ON media ( status_id , position ) WHERE status_id IS N
 CREATE INDEX media_thumbnail ON media ( thumbnail ) WHERE thumbnail <> '';
 CREATE TABLE media_bans ( id INTEGER PRIMARY KEY , address TEXT NOT NULL UNIQUE , sha256 TEXT NOT NULL DEFAULT '' , banned_at INTEGER NOT NULL ) STRICT;
 CREATE INDEX media_bans_sha256 ON media_bans ( sha256 ) WHERE sha256 <> '';
-CREATE TABLE meta ( id INTEGER PRIMARY KEY CHECK ( id = 1 ) , worker INTEGER NOT NULL , last_id INTEGER NOT NULL , created_at INTEGER NOT NULL , server_url TEXT NOT NULL DEFAULT '' , keys_hash BLOB NOT NULL DEFAULT x'' , schema_hash TEXT NOT NULL DEFAULT '' ) STRICT;
+CREATE TABLE meta ( id INTEGER PRIMARY KEY CHECK ( id = 1 ) , worker INTEGER NOT NULL , last_id INTEGER NOT NULL , created_at INTEGER NOT NULL , server_url TEXT NOT NULL DEFAULT '' , keys_hash BLOB NOT NULL DEFAULT x'' , schema_hash TEXT NOT NULL DEFAULT '' , server_host TEXT NOT NULL DEFAULT '' ) STRICT;
 CREATE TABLE mfa_challenges ( hash BLOB PRIMARY KEY , account_id INTEGER NOT NULL REFERENCES users ( account_id ) ON DELETE CASCADE , app_id INTEGER REFERENCES oauth_apps ( id ) ON DELETE CASCADE , purpose TEXT NOT NULL , failures INTEGER NOT NULL DEFAULT 0 , expires_at INTEGER NOT NULL ) STRICT , WITHOUT ROWID;
 CREATE INDEX mfa_challenges_account ON mfa_challenges ( account_id );
 CREATE INDEX mfa_challenges_app ON mfa_challenges ( app_id );
@@ -318,8 +318,8 @@ CREATE INDEX users_unconfirmed ON users ( account_id ) WHERE confirmed_at IS NUL
 -- A row of each table of schema.sql, in which each column has another value than its default where it may. The next version-N.sql contains them:
 -- add the rows of a new table, and the values of a new column, before it is written (CONTRIBUTING.md, "A table").
 
-INSERT INTO meta (id, worker, last_id, created_at, server_url, keys_hash)
-VALUES (1, 1002, 1003, 1700000000004, 'server url of meta', x'060000ff');
+INSERT INTO meta (id, worker, last_id, created_at, server_url, keys_hash, server_host)
+VALUES (1, 1002, 1003, 1700000000004, 'server url of meta', x'060000ff', 'server host of meta');
 INSERT INTO accounts (id, nickname, nickname_key, domain, uri, url, actor_type, display_name, note, fields, avatar, avatar_static, header, header_static, background, locked, discoverable, indexable, hide_favorites, hide_followers, hide_follows, hide_followers_count, hide_follows_count, accepts_chat_messages, birthday, show_birthday, also_known_as, moved_to_id, tags, emojis, followers_count, following_count, statuses_count, last_status_at, created_at, unavailable, deleted_at, suspended_at, rejected, max_visibility, limiting, suggested, feature_policy, attribution_domains, avatar_description, header_description, hide_media, hide_media_replies, hide_featured, feature_approval)
 VALUES (1, 'Alice', 'alice', '', 'https://svc.example/users/Alice', 'https://svc.example/@Alice', 'Person', 'display name of accounts', 'It''s <b>größer</b> -- no comment; /* nor this */', '[{"name":"a","value":"b","verified_at":null}]', 'avatar of accounts', 'avatar static of accounts', 'header of accounts', 'header static of accounts', 'background of accounts', 1, 1, 1, 0, 1, 1, 1, 1, 1, '2000-12-31', 1, '["https://old.example/users/alice"]', NULL, '["mrf_tag:media-strip"]', '[{"shortcode":"blob","url":"https://remote.example/blob.png"}]', 1038, 1039, 1040, 1700000000041, 1700000000042, 0, NULL, NULL, 0, 3, 1, 1, 3, '["blog.example"]', 'avatar description of accounts', 'header description of accounts', 1, 1, 1, 3);
 INSERT INTO accounts (id, nickname, nickname_key, domain, uri, url, actor_type, display_name, note, fields, avatar, avatar_static, header, header_static, background, locked, discoverable, indexable, hide_favorites, hide_followers, hide_follows, hide_followers_count, hide_follows_count, accepts_chat_messages, birthday, show_birthday, also_known_as, moved_to_id, tags, emojis, followers_count, following_count, statuses_count, last_status_at, created_at, unavailable, deleted_at, suspended_at, rejected, max_visibility, limiting, suggested, feature_policy, attribution_domains, avatar_description, header_description, hide_media, hide_media_replies, hide_featured, feature_approval)
@@ -542,5 +542,5 @@ INSERT INTO settings (group_name, key, value)
 VALUES ('group name of settings', 'key of settings', '"value of settings"');
 INSERT INTO jobs (id, kind, payload, unique_key, domain, run_at, delayed, attempts, parked, last_error)
 VALUES (1, 'kind of jobs', 'payload of jobs', 'unique key of jobs', 'domain of jobs', 1700000000627, 1, 1629, 1, 'last error of jobs');
-UPDATE meta SET schema_hash = 'dbf9c4b43b37cb19f1b6c5169bacf85fa850a491082ddfa7f042759e113f1625';
+UPDATE meta SET schema_hash = 'dd02900ed99934a776186bdad85851f663eda436cc1a4bf2bac257d1d70f3d06';
 PRAGMA user_version = 14;
