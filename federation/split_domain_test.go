@@ -63,14 +63,15 @@ func TestSplitDomain(t *testing.T) {
 		t.Errorf("%d followers, %d followed accounts, want 1 and 1", n.Int("followers_count"), n.Int("following_count"))
 	}
 
-	for _, handle := range handles {
-		for _, author := range []*apptest.User{bob, carl} {
-			before := srv.Count(`SELECT count(*) FROM notifications WHERE type = 'mention'`)
-			author.Publish("@" + handle + " hello")
-			apptest.Settle(other, srv)
-			if got := srv.Count(`SELECT count(*) FROM notifications WHERE type = 'mention'`); got != before+1 {
-				t.Errorf("a mention of %s by %s causes %d notifications, want 1", handle, author.Nickname, got-before)
-			}
+	for _, m := range []struct {
+		author *apptest.User
+		handle string
+	}{{bob, handles[0]}, {carl, handles[0]}, {carl, handles[1]}} {
+		before := srv.Count(`SELECT count(*) FROM notifications WHERE type = 'mention'`)
+		m.author.Publish("@" + m.handle + " hello")
+		apptest.Settle(other, srv)
+		if got := srv.Count(`SELECT count(*) FROM notifications WHERE type = 'mention'`); got != before+1 {
+			t.Errorf("a mention of %s by %s causes %d notifications, want 1", m.handle, m.author.Nickname, got-before)
 		}
 	}
 	post := alice.Publish("@bob@" + otherHost + " hello")
