@@ -13,7 +13,8 @@ CREATE TABLE meta (
     created_at  INTEGER NOT NULL,
     server_url  TEXT    NOT NULL DEFAULT '',  -- in the ids of all local accounts and statuses
     keys_hash   BLOB    NOT NULL DEFAULT x'', -- fingerprint of the keys of the server; empty: not known yet
-    schema_hash TEXT    NOT NULL DEFAULT ''   -- of the schema that svc made; another one now: something has changed it since
+    schema_hash TEXT    NOT NULL DEFAULT '',  -- of the schema that svc made; another one now: something has changed it since
+    server_host TEXT    NOT NULL DEFAULT ''   -- in the handles of all local accounts; '': the host of server_url
 ) STRICT;
 
 -- Local and remote accounts: people, bots and groups.
@@ -1293,6 +1294,29 @@ CREATE TABLE tombstones (
     uri        TEXT    PRIMARY KEY,
     deleted_at INTEGER NOT NULL,
     kind       TEXT    NOT NULL -- status, poll or message
+) STRICT, WITHOUT ROWID;
+
+-- Addresses that other software gave to local posts beside their uri, such as those of pages. Rows come from svc takeover only.
+CREATE TABLE old_addresses (
+    path      TEXT    PRIMARY KEY, -- /@alice/109612104811129202
+    status_id INTEGER NOT NULL REFERENCES statuses (id) ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+CREATE INDEX old_addresses_status ON old_addresses (status_id);
+
+-- Addresses that other software gave to files. Rows come from svc takeover only.
+CREATE TABLE old_media (
+    path   TEXT PRIMARY KEY, -- /system/media_attachments/files/109/612/original/0123456789abcdef.png
+    target TEXT NOT NULL     -- a path: /media/NAME, /emoji/PACK/NAME
+) STRICT, WITHOUT ROWID;
+
+-- Addresses of accounts and posts that other software deleted; answered with 410. Rows come from svc takeover only.
+CREATE TABLE dead_addresses (
+    path TEXT PRIMARY KEY -- /users/alice
+) STRICT, WITHOUT ROWID;
+
+-- Nicknames of these accounts, which nobody can take.
+CREATE TABLE dead_nicknames (
+    nickname_key TEXT PRIMARY KEY -- case-folded
 ) STRICT, WITHOUT ROWID;
 
 -- Imports of follows, blocks and the like from files. Finished ones are kept for some days, for their results.

@@ -49,7 +49,7 @@ type accountReader interface {
 // not found.
 func (s *Service) findAccount(ctx context.Context, r accountReader, name string) (*store.Account, error) {
 	nick, domain, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(name), "@"), "@")
-	if strings.EqualFold(domain, s.social.Settings.Host) {
+	if s.social.Settings.IsOwnHost(domain) {
 		domain = ""
 	}
 	id := store.ParseID[store.AccountID](nick)

@@ -128,7 +128,8 @@ func (s *Service) blockedHost(name string, subdomains bool) (string, bool, error
 	if err != nil {
 		return "", false, err
 	}
-	if all = all || subdomains; all && strings.HasSuffix(s.social.Settings.Host, "."+host) {
+	own := s.social.Settings
+	if all = all || subdomains; all && (strings.HasSuffix(own.Host, "."+host) || strings.HasSuffix(own.WebHost, "."+host)) {
 		return "", false, errs.Invalid("%s includes this server", host)
 	}
 	return host, all, nil

@@ -48,7 +48,7 @@ func (s *Service) remoteHost(name string) (string, error) {
 	switch {
 	case host == "":
 		return "", errs.BadRequest("%q is not a host such as example.org", name)
-	case host == s.social.Settings.Host:
+	case s.social.Settings.IsOwnHost(host):
 		return "", errs.BadRequest("%s is this server", host)
 	}
 	return host, nil

@@ -69,7 +69,7 @@ func (s *Service) domainOf(host string) string {
 	switch domain := text.NormalizeDomain(strings.TrimSpace(host)); {
 	case domain == "":
 		return "invalid" // RFC 6761, 6.4
-	case !strings.EqualFold(domain, s.social.Settings.Host):
+	case !s.social.Settings.IsOwnHost(domain):
 		return domain
 	}
 	return ""

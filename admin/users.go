@@ -137,7 +137,7 @@ func (s *Service) staffFilter(ctx context.Context, q UserQuery) (*store.StaffFil
 		}
 	}
 	f.Handle = strings.TrimPrefix(strings.TrimSpace(q.Query), "@")
-	if nick, domain, ok := strings.Cut(f.Handle, "@"); ok && strings.EqualFold(domain, s.social.Settings.Host) {
+	if nick, domain, ok := strings.Cut(f.Handle, "@"); ok && s.social.Settings.IsOwnHost(domain) {
 		f.Handle, f.Local = nick, true // local accounts are stored without a domain
 	}
 	if email := strings.TrimSpace(q.Email); email != "" {

@@ -285,7 +285,7 @@ func (s *Server) Close() (err error) {
 func (s *Server) outbound(maxRequests int) *fetch.Client {
 	return fetch.New(fetch.Options{
 		UserAgent:     s.userAgent(),
-		OwnHosts:      []string{s.Settings.Host()},
+		OwnHosts:      []string{s.Settings.WebHost()},
 		AllowLoopback: s.Settings.Federation.AllowLoopback,
 		MaxRequests:   maxRequests,
 	})

@@ -31,7 +31,10 @@ import (
 	"svc/internal/toolchain"
 )
 
-const doctorHost = "svc.example"
+const (
+	doctorHost  = "svc.example"
+	handlesHost = "handles.example"
+)
 
 // patient is a server behind a reverse proxy with a certificate, as svc doctor looks at it.
 type patient struct {
@@ -43,6 +46,7 @@ type patient struct {
 	maxBody                           int64
 	dateOff                           time.Duration
 	expired                           bool
+	handles                           string // where the web server of handlesHost redirects to; "": it is a proxy; -: nowhere
 }
 
 func newPatient(t *testing.T, change ...func(*config.Config)) *patient {
@@ -108,6 +112,12 @@ func (p *patient) proxy(backend *url.URL) http.Handler {
 		case r.ContentLength > p.maxBody:
 			http.Error(w, "too large", http.StatusRequestEntityTooLarge)
 			return
+		case r.Host == handlesHost && p.handles == "-":
+			http.NotFound(w, r)
+			return
+		case r.Host == handlesHost && p.handles != "":
+			http.Redirect(w, r, p.handles+r.URL.RequestURI(), http.StatusMovedPermanently)
+			return
 		case p.breakBody && r.URL.Path == doctor.ProbePath:
 			r.Header.Set("Date", time.Now().Add(-time.Minute).UTC().Format(http.TimeFormat))
 		}
@@ -127,7 +137,7 @@ func issue(t *testing.T, roots *x509.CertPool, d time.Duration) *tls.Certificate
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-48 * time.Hour), NotAfter: time.Now().Add(d), DNSNames: []string{doctorHost},
+		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-48 * time.Hour), NotAfter: time.Now().Add(d), DNSNames: []string{doctorHost, handlesHost},
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
@@ -171,6 +181,16 @@ func TestDoctorOfHealthyServer(t *testing.T) {
 		if r.Status != doctor.OK {
 			t.Errorf("%s is %s: %s", r.Name, r.Status, r.Seen)
 		}
+	}
+}
+
+func splitDomain(c *config.Config) { c.Server.Host = handlesHost }
+
+// TestDoctorOfHandles checks that redirects and a proxy for the host of handles are right.
+func TestDoctorOfHandles(t *testing.T) {
+	p := newPatient(t, splitDomain)
+	for _, p.handles = range []string{"https://" + doctorHost, ""} {
+		want(t, doctor.Run(t.Context(), p.config), "handles", doctor.OK, "handles.example leads WebFinger to https://svc.example")
 	}
 }
 
@@ -226,6 +246,9 @@ func TestDoctorNamesFaults(t *testing.T) {
 			}
 		}, "port", "[2001:db8::1]:443 does not accept connections: connection refused"},
 		{"a proxy that changes signed headers", nil, func(p *patient) { p.breakBody = true }, "federation", "could not be verified"},
+		{"no redirects for handles", splitDomain, func(p *patient) { p.handles = "-" }, "handles", "https://handles.example/.well-known/host-meta is answered by another server: 404"},
+		{"redirects for handles that lose the path", splitDomain, func(p *patient) { p.handles = "https://" + doctorHost + "/x" }, "handles", "https://handles.example/.well-known/nodeinfo leads to https://svc.example/x/"},
+		{"redirects for handles in a circle", splitDomain, func(p *patient) { p.handles = "https://" + handlesHost }, "handles", "more than 5 redirects"},
 		{"few open files", nil, func(p *patient) { p.config.MaxOpen = func() uint64 { return 256 } }, "open files", "may open 256 files"},
 	} {
 		t.Run(tt.fault, func(t *testing.T) {

@@ -65,7 +65,7 @@ func UnpackEmoji(c *config.Config) (*emoji.Unpacker, error) {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
 	return &emoji.Unpacker{Dir: dir, Inspect: media.InspectPicture, Limits: emoji.DefaultLimits, Fetch: fetch.New(fetch.Options{
-		UserAgent: userAgent(c, Version), OwnHosts: []string{c.Host()}, AllowLoopback: c.Federation.AllowLoopback,
+		UserAgent: userAgent(c, Version), OwnHosts: []string{c.WebHost()}, AllowLoopback: c.Federation.AllowLoopback,
 	})}, nil
 }
 

@@ -54,20 +54,26 @@ func hasFile(dir string) (found bool, err error) {
 }
 
 // checkIdentity fails if the database belongs to another URL or to other keys than those of the settings. Other servers know accounts and
-// posts by URLs that begin with that of the server, and verify them with its keys, so that both cannot change. A database without users
-// takes over a new URL.
+// posts by URLs that begin with that of the server and by handles with its host, and verify them with its keys, so that these cannot change. A database without users
+// takes over a new URL or host.
 func (s *Server) checkIdentity(ctx context.Context, known *store.Identity) error {
 	now := store.Identity{ServerURL: s.Settings.URL().String(), KeysHash: s.Keys.Fingerprint()}
+	if host := s.Settings.Host(); host != s.Settings.WebHost() {
+		now.ServerHost = host
+	}
 	if len(known.KeysHash) > 0 && !bytes.Equal(known.KeysHash, now.KeysHash) {
 		return errKeys("the keys in %s do not belong to the database", s.dataPath("keys"))
 	}
-	if known.ServerURL == now.ServerURL && len(known.KeysHash) > 0 {
+	if known.ServerURL == now.ServerURL && known.ServerHost == now.ServerHost && len(known.KeysHash) > 0 {
 		return nil
 	}
-	if known.ServerURL != "" && known.ServerURL != now.ServerURL {
+	if known.ServerURL != "" && (known.ServerURL != now.ServerURL || known.ServerHost != now.ServerHost) {
 		has, err := s.DB.HasUsers(ctx)
 		if err != nil {
 			return err
+		}
+		if has && known.ServerURL == now.ServerURL {
+			return errServerHost(known.ServerHost)
 		}
 		if has {
 			return fmt.Errorf("server.url is %s, but the accounts in %s belong to %s: set server.url back to that, because other servers know them by it, "+
@@ -80,6 +86,14 @@ func (s *Server) checkIdentity(ctx context.Context, known *store.Identity) error
 		return nil
 	}
 	return err
+}
+
+// errServerHost is the error if server.host is not the host in the handles of accounts.
+func errServerHost(known string) error {
+	if known == "" {
+		return errors.New("server.host is set, but accounts have handles with the host of server.url: remove server.host, because other servers know the accounts by them")
+	}
+	return fmt.Errorf("server.host must be %s: accounts have handles with it, by which other servers know them", known)
 }
 
 // openKeys opens the keys of the server, and creates them if the database has never had any.

@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -63,6 +64,7 @@ func TestDataOfAnotherServerIsRefused(t *testing.T) {
 		{"unchanged", remove(), nil},
 		{"another URL", func(_ *testing.T, c *config.Config) { c.Server.URL = "https://second.example" },
 			[]string{"https://first.example", "https://second.example", "set server.url back"}},
+		{"a host of handles", func(_ *testing.T, c *config.Config) { c.Server.Host = "example.org" }, []string{"accounts have handles with the host of server.url", "remove server.host"}},
 		{"no secret", remove("keys/secret"), []string{"keys", "missing", "backup"}},
 		{"no keys for push messages", remove("keys/vapid.json"), []string{"keys", "missing", "backup"}},
 		{"no folder of keys", remove("keys/secret", "keys/vapid.json", "keys"), []string{"keys", "missing", "backup"}},
@@ -117,6 +119,39 @@ func TestDataOfAnotherServerIsRefused(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestHostOfHandlesStays checks that a server without users takes another host of handles, and one with users does not.
+func TestHostOfHandlesStays(t *testing.T) {
+	c := config.Default()
+	c.Server.URL, c.Data.Dir = "https://social.example.org", t.TempDir()
+	for _, host := range []string{"", "example.com", "example.org"} {
+		c.Server.Host = host
+		s, err := open(t, c)
+		if err != nil {
+			t.Fatalf("%q: %v", host, err)
+		}
+		if host == "example.org" {
+			_, err = s.Admin.CreateUser(t.Context(), admin.NewUser{Nickname: "alice", Email: "alice@example.org", Password: apptest.Password})
+		}
+		if err := errors.Join(err, s.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, host := range []string{"", "example.com", "social.example.org"} {
+		c.Server.Host = host
+		if _, err := open(t, c); err == nil || !strings.Contains(err.Error(), "server.host must be example.org") {
+			t.Errorf("%q: got %v", host, err)
+		}
+	}
+	c.Server.Host = "EXAMPLE.org"
+	s, err := open(t, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 
 type setupOptions struct {
 	url     string
+	host    string // of handles; "": that of url
 	listen  string
 	dataDir string
 	tls     string // yes or no
@@ -48,7 +49,8 @@ get certificates from Let's Encrypt.
 --registrations says who may register: anyone (open), anyone whom staff approve (approval), whoever has the link of an invite (invites), nobody
 (closed).
 
-The address (--url) becomes part of every account and post. It cannot be changed later. --api-name and --api-compatible let
+The address (--url) becomes part of every account and post. It cannot be changed later. --host gives accounts handles with another host, such as
+@alice@example.org on https://social.example.org, and prints what the web server of that host needs. --api-name and --api-compatible let
 apps and front ends made for another server of this family work with this one.
 
 --new-keys is for a server whose keys/ are lost or damaged and in no backup: it makes new ones, and lists the losses. All else
@@ -63,6 +65,7 @@ stays as it is.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&s.url, "url", defaults.Server.URL, "public base `URL` of the server")
+	f.StringVar(&s.host, "host", "", "`HOST` in handles, if it is not that of --url")
 	f.StringVar(&s.listen, "listen", defaults.Server.Listen, "`ADDRESS` and port, or path of a Unix socket, to listen on")
 	f.StringVar(&s.dataDir, "data-dir", defaults.Data.Dir, "data `DIRECTORY`")
 	f.StringVar(&s.api.Name, "api-name", defaults.API.Name, "`NAME` in the identifiers of the API")
@@ -127,6 +130,7 @@ func (a *cli) runSetup(ctx context.Context, s *setupOptions, c *config.Config, p
 	if port := lowPort(c); port > 0 {
 		fmt.Fprintf(a.out, "Port %d is for root only: as another user, the server needs the capability CAP_NET_BIND_SERVICE (AmbientCapabilities= in a systemd unit).\n", port)
 	}
+	a.printRedirects(c)
 	fmt.Fprintf(a.out, "Start the server with: %s\n", app.WithSettingsFlag("svc serve", path))
 	return nil
 }

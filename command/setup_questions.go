@@ -83,6 +83,11 @@ func (a *cli) setupSettings(cmd *cobra.Command, s *setupOptions) (*config.Config
 			return nil, err
 		}
 	}
+	if s.host != "" {
+		if err := c.Set("server", "host", s.host); err != nil {
+			return nil, err
+		}
+	}
 	dir, err := filepath.Abs(s.dataDir) // the server may be started in another directory
 	if err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)

@@ -77,7 +77,7 @@ func (r *Receiver) isRelevantAnnounce(ctx context.Context, in *inbox.Activity) (
 				v = activity.Object(o).Object("object")["object"]
 			}
 		}
-		if host, err := activity.Host(activity.Reference(v), r.Settings.AllowLoopback); err == nil && host == r.Settings.Host {
+		if host, err := activity.Host(activity.Reference(v), r.Settings.AllowLoopback); err == nil && host == r.Settings.WebHost {
 			return true, nil
 		}
 	}
@@ -102,7 +102,7 @@ func (r *Receiver) announcedStatus(ctx context.Context, in *inbox.Activity, v an
 	if ref == "" {
 		return 0, "", remote.Refuse("activity has no object")
 	}
-	if host, err := activity.Host(ref, r.Settings.AllowLoopback); err == nil && host == r.Settings.Host {
+	if host, err := activity.Host(ref, r.Settings.AllowLoopback); err == nil && host == r.Settings.WebHost {
 		id, err := r.local.statusIDByURI(ctx, ref)
 		if err == nil && id == 0 {
 			err = remote.Refuse("status does not exist on this server")

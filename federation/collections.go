@@ -313,7 +313,11 @@ func (s *DocumentServer) ServeReplies(ctx context.Context, r *http.Request, id s
 		if err != nil {
 			return nil, err
 		}
-		return s.respond(s.documents.repliesOf(st, ids), signer)
+		old, err := s.db.OldStatusURIs(ctx, ids)
+		if err != nil {
+			return nil, err
+		}
+		return s.respond(s.documents.repliesOf(st, ids, old), signer)
 	}
 	q = PageQuery{Page: true, MinID: q.MinID, Others: q.Others}
 	items, next, err := s.replyItems(ctx, st, q)
@@ -331,7 +335,11 @@ func (s *DocumentServer) replyItems(ctx context.Context, st *store.Status, q Pag
 	after := store.StatusID(q.MinID)
 	if !q.Others {
 		ids, err := s.db.SelfRepliesAfter(ctx, st.ID, after, repliesPageSize)
-		if items = s.documents.objectURIs(ids); err != nil || len(ids) == repliesPageSize {
+		if err != nil {
+			return nil, "", err
+		}
+		old, err := s.db.OldStatusURIs(ctx, ids)
+		if items = s.documents.objectURIs(ids, old); err != nil || len(ids) == repliesPageSize {
 			return items, nextPage("min_id", ids, repliesPageSize), err
 		}
 		after = 0

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"svc/emoji"
 	"svc/federation/remote"
@@ -106,7 +107,15 @@ func (d *Documents) followersURI(a *store.Account) string { return a.URI + "/fol
 
 // activityURI returns the id of the activity that made a row: the Create of a status, the Announce of a reblog, the Like of a favourite …
 func (d *Documents) activityURI(id int64) string {
-	return d.Settings.BaseURL + "/activities/" + store.ActivityID(id).String()
+	return store.NewActivityURI(d.Settings.BaseURL, id)
+}
+
+// createURI returns the id of the Create of a status: that of other software follows from the id of the object, /users/alice/statuses/1/activity.
+func (d *Documents) createURI(st *store.Status) string {
+	if _, ours := store.StatusIDInURI(d.Settings.BaseURL, st.URI); !ours && strings.Contains(st.URI, "/statuses/") {
+		return st.URI + "/activity"
+	}
+	return d.activityURI(int64(st.ID))
 }
 
 // contextURI returns the context id of a thread that began on this server.
@@ -145,6 +154,7 @@ type documentRows struct {
 	edits       map[store.StatusID][]*store.StatusEdit
 	formerMedia map[store.MediaID]*store.Media // of earlier versions
 	replies     map[store.StatusID][]store.StatusID
+	replyURIs   map[store.StatusID]string // as OldStatusURIs returns them
 	consents    map[store.StatusID]string // ids of the authorizations of quotes
 	approvals   map[store.StatusID]string // ids of the authorizations of replies and boosts
 }
@@ -286,8 +296,13 @@ func (d *Documents) loadObjectRows(ctx context.Context, posts []*store.Status, p
 	if err != nil {
 		return err
 	}
+	var inline []store.StatusID
 	for _, r := range replies {
 		p.replies[r.StatusID] = append(p.replies[r.StatusID], r.ID)
+		inline = append(inline, r.ID)
+	}
+	if p.replyURIs, err = d.db.OldStatusURIs(ctx, inline); err != nil {
+		return err
 	}
 	return d.loadEdits(ctx, edited, p)
 }

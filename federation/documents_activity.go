@@ -18,7 +18,7 @@ func (d *Documents) buildCreate(st *store.Status, p *documentRows) (activity.Obj
 		return nil, err
 	}
 	a := jsonMap{
-		"id": d.activityURI(int64(st.ID)), "type": "Create", "actor": o["actor"], "published": o["published"],
+		"id": d.createURI(st), "type": "Create", "actor": o["actor"], "published": o["published"],
 		"to": o["to"], "cc": o["cc"], "context": o["context"], "conversation": o["conversation"], "object": jsonMap(o),
 	}
 	if st.Visibility == store.Direct {

@@ -69,7 +69,7 @@ func (d *Documents) buildObject(st *store.Status, p *documentRows) (activity.Obj
 	}
 	o["interactionPolicy"] = d.interactionPolicy(st, p)
 	if isPublicOrUnlisted(st.Visibility) {
-		o["replies"] = d.repliesOf(st, p.replies[st.ID])
+		o["replies"] = d.repliesOf(st, p.replies[st.ID], p.replyURIs)
 	}
 	if quoted := p.quoted(st); d.mayName(quoted) {
 		o["quote"], o["quoteUrl"], o["quoteUri"], o["_misskey_quote"] = quoted.URI, quoted.URI, quoted.URI, quoted.URI
@@ -170,9 +170,9 @@ func (d *Documents) tags(st *store.Status, p *documentRows) []any {
 
 // repliesOf returns the collection of replies to a status. Its first page has replies of the author; replies of others are on later
 // pages, because documents are cached and a block of their authors does not change this document (federation 4.2).
-func (d *Documents) repliesOf(st *store.Status, first []store.StatusID) jsonMap {
+func (d *Documents) repliesOf(st *store.Status, first []store.StatusID, old map[store.StatusID]string) jsonMap {
 	uri := st.URI + "/replies"
-	page := jsonMap{"id": uri + "?page=true", "type": "CollectionPage", "partOf": uri, "items": d.objectURIs(first)}
+	page := jsonMap{"id": uri + "?page=true", "type": "CollectionPage", "partOf": uri, "items": d.objectURIs(first, old)}
 	switch {
 	case len(first) == maxInlineReplies:
 		page["next"] = uri + "?page=true&min_id=" + first[len(first)-1].String()
@@ -182,11 +182,15 @@ func (d *Documents) repliesOf(st *store.Status, first []store.StatusID) jsonMap 
 	return jsonMap{"id": uri, "type": "Collection", "first": page}
 }
 
-// objectURIs returns the ids of local statuses.
-func (d *Documents) objectURIs(ids []store.StatusID) []any {
+// objectURIs returns the ids of local statuses. old has those of OldStatusURIs.
+func (d *Documents) objectURIs(ids []store.StatusID, old map[store.StatusID]string) []any {
 	uris := make([]any, 0, len(ids))
 	for _, id := range ids {
-		uris = append(uris, d.Settings.BaseURL+"/objects/"+id.String())
+		uri := old[id]
+		if uri == "" {
+			uri = store.NewObjectURI(d.Settings.BaseURL, id)
+		}
+		uris = append(uris, uri)
 	}
 	return uris
 }

@@ -88,7 +88,7 @@ func (o *Operator) Explain(ctx context.Context, address string) (*Explanation, e
 	if err != nil {
 		return nil, errs.BadRequest("%q is not a URL; give one like https://example.org/users/alice", address)
 	}
-	e := &Explanation{URL: address, Host: host, Local: host == o.Settings.Host, Refusals: []*Refusal{}, Queued: []*QueuedActivity{}, Recipients: []*PostRecipient{}, Deliveries: []*Delivery{}}
+	e := &Explanation{URL: address, Host: host, Local: o.Settings.IsOwnHost(host), Refusals: []*Refusal{}, Queued: []*QueuedActivity{}, Recipients: []*PostRecipient{}, Deliveries: []*Delivery{}}
 	if err := o.explainHost(ctx, e); err != nil {
 		return nil, err
 	}
@@ -120,15 +120,15 @@ func (o *Operator) Explain(ctx context.Context, address string) (*Explanation, e
 
 // hostOf returns the canonical host of a URL. This server's own host may be one that no other server may have, such as localhost.
 func (o *Operator) hostOf(address string) (string, error) {
-	if u, err := url.Parse(address); err == nil && strings.EqualFold(u.Host, o.Settings.Host) {
-		return o.Settings.Host, nil
+	if u, err := url.Parse(address); err == nil && o.Settings.IsOwnHost(u.Host) {
+		return strings.ToLower(u.Host), nil
 	}
 	return activity.Host(address, o.Settings.AllowLoopback)
 }
 
 // uriOfHandle returns the actor id of a handle, from the database or by WebFinger.
 func (o *Operator) uriOfHandle(ctx context.Context, nick, domain string) (string, error) {
-	if domain == o.Settings.Host {
+	if o.Settings.IsOwnHost(domain) {
 		domain = ""
 	}
 	a, err := o.db.AccountByName(ctx, nick, domain)

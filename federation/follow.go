@@ -65,6 +65,12 @@ func (r *Receiver) answeredFollow(ctx context.Context, actor *store.Account, ans
 			return nil, nil // of another account
 		}
 	}
+	if ref := answer.Ref("object"); r.db.HasOldAddresses() && r.local.isLocalURI(ref) { // of other software
+		f, err := r.db.FollowByURI(ctx, ref)
+		if err != nil || f != nil && f.TargetID == actor.ID {
+			return f, err
+		}
+	}
 	inner := answer.Object("object")
 	if inner == nil || !inner.Is("Follow") || inner.Ref("object") != actor.URI {
 		return nil, nil

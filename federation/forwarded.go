@@ -62,7 +62,7 @@ func (r *Receiver) processReferenced(ctx context.Context, in *inbox.Activity) er
 		return err
 	}
 	host, err := activity.Host(ref, r.Settings.AllowLoopback)
-	if err != nil || host == r.Settings.Host {
+	if err != nil || host == r.Settings.WebHost {
 		return nil // a local object
 	}
 	switch in.Type {

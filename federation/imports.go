@@ -169,7 +169,7 @@ func (r *importRun) hostOf(target string) string {
 	} else {
 		_, host, _ = text.SplitHandle(target)
 	}
-	if host == r.Settings.Host {
+	if r.Settings.IsOwnHost(host) {
 		return ""
 	}
 	return host
@@ -229,7 +229,7 @@ func (r *importRun) account(ctx context.Context, host, target string) (*store.Ac
 		if !ok {
 			return nil, remote.Refuse("not the address of an account")
 		}
-		if domain == r.Settings.Host {
+		if r.Settings.IsOwnHost(domain) {
 			domain = ""
 		}
 		a, err = r.db.AccountByName(ctx, nick, domain)

@@ -29,11 +29,7 @@ func (l *LocalObjects) localAccount(ctx context.Context, uri string) (*store.Acc
 
 // localActivityID returns the row id in the URI of a local activity, 0 if it is none.
 func (l *LocalObjects) localActivityID(uri string) store.ActivityID {
-	flake, ok := strings.CutPrefix(uri, l.Settings.BaseURL+"/activities/")
-	if !ok {
-		return 0
-	}
-	return store.ParseActivityID(flake)
+	return store.ActivityIDInURI(l.Settings.BaseURL, uri)
 }
 
 func (l *LocalObjects) isLocalURI(uri string) bool {
@@ -43,10 +39,22 @@ func (l *LocalObjects) isLocalURI(uri string) bool {
 // statusIDByURI returns the id of the status or boost with a URI, 0 if it is unknown. The id of a local status is in its URI; that
 // status may be deleted.
 func (l *LocalObjects) statusIDByURI(ctx context.Context, uri string) (id store.StatusID, err error) {
-	if text, ok := strings.CutPrefix(uri, l.Settings.BaseURL+"/objects/"); ok {
-		return store.ParseID[store.StatusID](text), nil
+	if id, err := l.oldStatusID(ctx, uri); id != 0 || err != nil { // first, because other software may have written ids that look like ours
+		return id, err
+	}
+	if id, ok := store.StatusIDInURI(l.Settings.BaseURL, uri); ok {
+		return id, nil
 	}
 	return l.db.StatusIDByURI(ctx, uri)
+}
+
+// oldStatusID returns the id of the status or boost at an address of other software, 0 if there is none.
+func (l *LocalObjects) oldStatusID(ctx context.Context, address string) (store.StatusID, error) {
+	path, ok := strings.CutPrefix(address, l.Settings.BaseURL)
+	if !ok {
+		return 0, nil
+	}
+	return l.db.OldStatusID(ctx, l.Settings.BaseURL, path)
 }
 
 // localStatus returns the local status of a URI or page URL, nil if there is none.
@@ -59,7 +67,13 @@ func (l *LocalObjects) localStatus(ctx context.Context, address string) (*store.
 		return st, err
 	}
 	address, _, _ = strings.Cut(address, "?")
-	id := store.ParseID[store.StatusID](address[strings.LastIndexByte(address, '/')+1:])
+	id, err := l.oldStatusID(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	if id == 0 {
+		id = store.ParseID[store.StatusID](address[strings.LastIndexByte(address, '/')+1:])
+	}
 	if id == 0 {
 		return nil, nil
 	}

@@ -103,7 +103,7 @@ func (b *Outbox) buildVoteCreated(ctx context.Context, actor *store.Account, e s
 			continue
 		}
 		note := jsonMap{
-			"id": fmt.Sprintf("%s/objects/%s/%d", b.Settings.BaseURL, e.ID, choice), "type": "Note", "attributedTo": actor.URI,
+			"id": fmt.Sprintf("%s/%d", store.NewObjectURI(b.Settings.BaseURL, e.ID), choice), "type": "Note", "attributedTo": actor.URI,
 			"name": poll.Options.V[choice].Title, "inReplyTo": st.URI, "to": stringValues(to), "cc": stringValues(nil), "published": now,
 		}
 		a := b.newActivity(e, "Create", actor, note, to, nil)
@@ -121,7 +121,7 @@ func (b *Outbox) buildScrobbleCreated(ctx context.Context, actor *store.Account,
 	}
 	to, cc := b.addressing(actor, p.Visibility, nil)
 	track := jsonMap{
-		"id": b.Settings.BaseURL + "/objects/" + p.ID.String(), "type": "Audio", "attributedTo": actor.URI, "actor": actor.URI,
+		"id": store.NewObjectURI(b.Settings.BaseURL, p.ID), "type": "Audio", "attributedTo": actor.URI, "actor": actor.URI,
 		"title": p.Title, "artist": p.Artist, "album": p.Album, "to": stringValues(to), "cc": stringValues(cc), "published": p.CreatedAt.String(),
 	}
 	if p.Length > 0 {

@@ -156,7 +156,7 @@ func (r *Receiver) parse(body []byte, req *http.Request) (*inbox.Activity, error
 		return nil, errNotActivity
 	}
 	host, err := activity.Host(doc.Ref("actor"), r.Settings.AllowLoopback)
-	if err != nil || host == r.Settings.Host {
+	if err != nil || host == r.Settings.WebHost {
 		return nil, errNotActivity
 	}
 	in := &inbox.Activity{Object: doc, Type: supportedType(doc), WithoutActor: unnamed, Row: &store.QueuedActivity{Body: string(body)}}

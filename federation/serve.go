@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strings"
 
 	"svc/federation/remote"
 	"svc/internal/activity"
@@ -124,6 +125,44 @@ func (s *DocumentServer) unavailableResponse(a *store.Account) (*Response, error
 	return nil, nil
 }
 
+// ServeKey returns the actor of a local account with little but its keys, for an id of a key that is no part of the id of the actor
+// (/users/alice/main-key). It needs no signature, because the other server may verify ours.
+func (s *DocumentServer) ServeKey(ctx context.Context, a *store.Account) (*Response, error) {
+	if answer, err := s.unavailableResponse(a); answer != nil || err != nil {
+		return answer, err
+	}
+	o, err := s.documents.minimalActor(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	return s.respond(o, nil)
+}
+
+// ServeMissing answers a request for an id of this server that no row has: with the Tombstone of a deleted object, or an error.
+func (s *DocumentServer) ServeMissing(ctx context.Context, r *http.Request, uri string) (*Response, error) {
+	if _, err := s.authorizedSigner(ctx, r, true); err != nil {
+		return nil, err
+	}
+	object, isActivity := strings.CutSuffix(uri, "/activity") // as other software names the Create of a status
+	for _, of := range []struct {
+		uri        string
+		isActivity bool
+	}{{uri, false}, {object, isActivity}} {
+		was, err := s.db.Tombstone(ctx, of.uri)
+		switch {
+		case err != nil:
+			return nil, err
+		case was != nil && of.isActivity:
+			return s.respondTombstone(uri, "Create", was.DeletedAt)
+		case was != nil:
+			return s.respondTombstone(uri, formerTypes[was.Kind], was.DeletedAt)
+		case !isActivity:
+			return nil, errs.ErrRecordNotFound
+		}
+	}
+	return nil, errs.ErrRecordNotFound
+}
+
 // ServeServerActor returns a server actor by its path. It needs no signature, because these actors verify ours (federation 1.1).
 func (s *DocumentServer) ServeServerActor(ctx context.Context, path string) (*Response, error) {
 	a, err := s.ServerActor(ctx, path)
@@ -182,7 +221,7 @@ func (s *DocumentServer) ServeObject(ctx context.Context, r *http.Request, id st
 	body, generation := s.documents.cachedObject(id)
 	st, signer, err := s.visibleStatus(ctx, r, id)
 	if errs.IsNotFound(err) {
-		uri := s.Settings.BaseURL + "/objects/" + id.String()
+		uri := store.NewObjectURI(s.Settings.BaseURL, id)
 		was, failure := s.db.Tombstone(ctx, uri)
 		if failure != nil {
 			return nil, failure
@@ -263,7 +302,7 @@ func (s *DocumentServer) ServeActivity(ctx context.Context, r *http.Request, id 
 		return nil, err
 	}
 	uri := s.documents.activityURI(int64(id))
-	for _, was := range []struct{ uri, kind string }{{s.Settings.BaseURL + "/objects/" + id.String(), "Create"}, {uri, "Announce"}} {
+	for _, was := range []struct{ uri, kind string }{{store.NewObjectURI(s.Settings.BaseURL, id), "Create"}, {uri, "Announce"}} {
 		gone, failure := s.db.Tombstone(ctx, was.uri)
 		if failure != nil {
 			return nil, failure

@@ -69,7 +69,7 @@ func (p *Proxy) CopySum(ctx context.Context, address string) (string, error) {
 // uploadAt returns the name of the upload whose address this is, "" if it is none.
 func (p *Proxy) uploadAt(address string) string {
 	u, err := url.Parse(address)
-	if err != nil || !strings.EqualFold(u.Host, p.Settings.Host) {
+	if err != nil || !strings.EqualFold(u.Host, p.Settings.WebHost) {
 		return ""
 	}
 	if name, ok := strings.CutPrefix(u.Path, "/media/"); ok && validName(name) {

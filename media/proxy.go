@@ -156,7 +156,7 @@ func (p *Proxy) URL(address string) string {
 
 // direct returns true for addresses that are not proxied.
 func (p *Proxy) direct(u *url.URL) bool {
-	if strings.EqualFold(u.Host, p.Settings.Host) {
+	if strings.EqualFold(u.Host, p.Settings.WebHost) {
 		return true
 	}
 	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")

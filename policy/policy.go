@@ -74,7 +74,8 @@ type Chain struct{ current *config.View[*chain] }
 
 // chain is the policies of one snapshot of the settings. It is immutable.
 type chain struct {
-	localHost   string
+	localHost   string // in the ids of this server
+	handleHost  string // in handles; mostly the same
 	names       []string
 	hosts       []namedRule[hostRule]
 	posts       []namedRule[postRule]
@@ -106,7 +107,8 @@ func newPolicies(c *config.Config, d Deps) *chain {
 
 func newChain(names []string, c *config.Config, d Deps) *chain {
 	chain := &chain{
-		localHost:   c.Host(),
+		localHost:   c.WebHost(),
+		handleHost:  c.Host(),
 		names:       names,
 		quarantined: newHostList(c.Federation.QuarantinedInstances),
 		rejected:    newHostList(c.Federation.RejectedInstances),
@@ -189,7 +191,7 @@ func (c *Chain) Inspect(ctx context.Context, urls []string) {
 }
 
 func (c *chain) host(host string) error {
-	if host == "" || host == c.localHost {
+	if host == "" || host == c.localHost || host == c.handleHost {
 		return nil
 	}
 	return runRules(c, c.hosts, func(r hostRule) error { return r.host(host) })
@@ -301,7 +303,7 @@ func init() { // not in the declaration, because SubchainPolicy uses builders
 		"QuoteToLinkTagPolicy":     func(*config.Config, Deps) any { return noOp{} }, // notes have this tag always (FEP-e232)
 		"QuietReply":               func(*config.Config, Deps) any { return quietReply{} },
 		"FODirectReply":            func(*config.Config, Deps) any { return directReply{} },
-		"RemoteReportPolicy":       func(c *config.Config, _ Deps) any { return reports{c.MRFRemoteReport, c.Host()} },
+		"RemoteReportPolicy":       func(c *config.Config, _ Deps) any { return reports{c.MRFRemoteReport, c.WebHost()} },
 		"DNSRBLPolicy":             func(c *config.Config, d Deps) any { return dnsBlockList{c.MRFDNSRBL, d.DNSListed, d.Log} },
 		"NsfwApiPolicy":            func(c *config.Config, d Deps) any { return nsfwImages{c.MRFNSFWAPI, d.scores, d.Log} },
 	}

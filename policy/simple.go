@@ -21,7 +21,7 @@ type simple struct {
 func newSimple(c *config.Config, _ Deps) any {
 	s := c.MRFSimple
 	return &simple{
-		localHost: c.Host(), settings: s, exclusions: c.MRF.TransparencyExclusions,
+		localHost: c.WebHost(), settings: s, exclusions: c.MRF.TransparencyExclusions,
 		acts: slices.ContainsFunc([][]config.HostReason{s.Accept, s.Reject, s.MediaRemoval, s.MediaNSFW, s.FederatedTimelineRemoval, s.FollowersOnly,
 			s.AvatarRemoval, s.BannerRemoval}, func(l []config.HostReason) bool { return len(l) > 0 }),
 		accept: newHostList(s.Accept), reject: newHostList(s.Reject), mediaRemoval: newHostList(s.MediaRemoval),

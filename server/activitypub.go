@@ -27,6 +27,10 @@ func (h *activityPub) routes() rest.Routes {
 		"GET /users/:nickname/followers_synchronization":        {documentAccess, h.documentOrPage(h.followersSynchronization, nil)},
 		"GET /users/:nickname/collections/featured":             {documentAccess, h.documentOrPage(h.featuredDocument, h.redirectToProfile)},
 		"GET /users/:nickname/collections/featured_collections": {documentAccess, h.documentOrPage(h.featuredCollectionsDocument, h.redirectToProfile)},
+		"GET /users/:nickname/main-key":                         {documentAccess, h.documentOrPage(h.keyDocument, nil)},
+		"GET /users/:nickname/statuses/:id":                     {documentAccess, h.documentOrPage(h.objectDocument, h.redirectToStatus)}, // as other software writes ids
+		"GET /users/:nickname/statuses/:id/activity":            {documentAccess, h.documentOrPage(h.activityDocument, h.redirectToStatus)},
+		"GET /users/:nickname/statuses/:id/replies":             {documentAccess, h.documentOrPage(h.repliesDocument, nil)},
 		"GET /collections/:id/items/:item":                      {documentAccess, h.documentOrPage(h.collectionItemDocument, nil)},
 		"GET /objects/:id":                                      {documentAccess, h.documentOrPage(h.objectDocument, h.redirectToStatus)},
 		"GET /notice/:id":                                       {documentAccess, h.documentOrPage(h.objectDocument, h.frontends.orPage(h.redirectToStatus))}, // as the family writes links
@@ -84,7 +88,11 @@ func (h *activityPub) orTombstone(serve rest.Handler) rest.Handler {
 		rest.AllowCrossOrigin(r.ResponseHeader())
 		nickname := ""
 		if r.Route() == "/users/:nickname" {
-			nickname = r.Param("nickname")
+			a, err := h.localAccount(r)
+			if err != nil {
+				return nil, err
+			}
+			nickname = a.ID.String()
 		}
 		return answerDocument(h.Federation.DocumentServer.ServeClosed(r.Context(), r.Route(), nickname))
 	}
@@ -148,15 +156,32 @@ func answerDocument(a *federation.Response, err error) (any, error) {
 // localAccount returns the account of the path, which has its id or its nickname.
 func (h *activityPub) localAccount(r *rest.Request) (a *store.Account, err error) {
 	name := r.Param("nickname")
-	if id := store.ParseID[store.AccountID](name); id != 0 {
-		a, err = h.DB.Account(r.Context(), id)
-	} else {
+	switch id := store.ParseID[store.AccountID](name); {
+	case strings.HasPrefix(r.URL.Path, rest.NumberedActors):
+		a, err = h.DB.AccountByURI(r.Context(), h.Settings.BaseURL+rest.NumberedActors+name)
+	case id != 0:
+		a, err = h.accountByFlake(r.Context(), id, name)
+	default:
 		a, err = h.DB.AccountByName(r.Context(), name, "")
 	}
 	if err == nil && (!a.Local() || h.Federation != nil && h.Federation.Documents.IsServerActor(a)) {
 		err = errs.ErrRecordNotFound
 	}
 	return a, err
+}
+
+// accountByFlake returns the account with an id. A nickname that other software has registered may look like one.
+func (h *activityPub) accountByFlake(ctx context.Context, id store.AccountID, flake string) (*store.Account, error) {
+	if h.DB.HasOldAddresses() {
+		a, err := h.DB.AccountByURI(ctx, h.Settings.BaseURL+"/users/"+flake)
+		if !errs.IsNotFound(err) {
+			return a, err
+		}
+		if a, err = h.DB.AccountByName(ctx, flake, ""); !errs.IsNotFound(err) {
+			return a, err
+		}
+	}
+	return h.DB.Account(ctx, id)
 }
 
 // serveAccount calls serve with the account of the path. A request by nickname is not redirected to the id, because its signature covers
@@ -230,8 +255,30 @@ func (h *activityPub) followersSynchronization(r *rest.Request) (any, error) {
 	})
 }
 
+// keyDocument returns the keys of an account.
+func (h *activityPub) keyDocument(r *rest.Request) (any, error) {
+	return h.serveAccount(r, func(a *store.Account) (*federation.Response, error) {
+		return h.Federation.DocumentServer.ServeKey(r.Context(), a)
+	})
+}
+
+// statusServer is a method of the document server for a status.
+type statusServer func(context.Context, *http.Request, store.StatusID) (*federation.Response, error)
+
+// serveStatus calls serve with the status of the path, or answers that it is deleted or unknown.
+func (h *activityPub) serveStatus(r *rest.Request, end string, serve statusServer) (any, error) {
+	id, path, err := h.statusOfPath(r, end)
+	if err != nil {
+		return nil, err
+	}
+	if id == 0 {
+		return answerDocument(h.Federation.DocumentServer.ServeMissing(r.Context(), r.Request, h.Settings.BaseURL+path))
+	}
+	return answerDocument(serve(r.Context(), r.Request, id))
+}
+
 func (h *activityPub) objectDocument(r *rest.Request) (any, error) {
-	return answerDocument(h.Federation.DocumentServer.ServeObject(r.Context(), r.Request, statusParam(r)))
+	return h.serveStatus(r, "", h.Federation.DocumentServer.ServeObject)
 }
 
 // pageObjectDocument returns the object of the status of a page, which has the nickname of its author.
@@ -240,7 +287,10 @@ func (h *activityPub) pageObjectDocument(r *rest.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	id := statusParam(r)
+	id, _, err := h.statusOfPath(r, "")
+	if err != nil {
+		return nil, err
+	}
 	st, err := h.DB.Status(r.Context(), id)
 	switch {
 	case err == nil && st.AccountID != a.ID:
@@ -253,11 +303,15 @@ func (h *activityPub) pageObjectDocument(r *rest.Request) (any, error) {
 
 // repliesDocument returns the collection of an author's replies to a status of their own.
 func (h *activityPub) repliesDocument(r *rest.Request) (any, error) {
-	return answerDocument(h.Federation.DocumentServer.ServeReplies(r.Context(), r.Request, statusParam(r), pageQuery(r)))
+	return h.serveStatus(r, "/replies", func(ctx context.Context, hr *http.Request, id store.StatusID) (*federation.Response, error) {
+		return h.Federation.DocumentServer.ServeReplies(ctx, hr, id, pageQuery(r))
+	})
 }
 
 func (h *activityPub) activityDocument(r *rest.Request) (any, error) {
-	return answerDocument(h.Federation.DocumentServer.ServeActivity(r.Context(), r.Request, store.ActivityID(statusParam(r))))
+	return h.serveStatus(r, "", func(ctx context.Context, hr *http.Request, id store.StatusID) (*federation.Response, error) {
+		return h.Federation.DocumentServer.ServeActivity(ctx, hr, store.ActivityID(id))
+	})
 }
 
 // contextDocument returns the collection of a thread.
@@ -316,13 +370,22 @@ func (h *activityPub) redirectToAccount(r *rest.Request, end string) (any, error
 	if err != nil {
 		return nil, err
 	}
-	return rest.Redirect(a.URL + end), nil
+	return rest.Redirect(h.profileURL(a) + end), nil
 }
 
 // redirectToStatus redirects a browser to the page of a public or unlisted status. A boost leads to the boosted status if that is
 // local, else to the page of the account that boosted it.
 func (h *activityPub) redirectToStatus(r *rest.Request) (any, error) {
-	st, err := h.DB.VisibleStatus(r.Context(), 0, statusParam(r))
+	id, _, err := h.statusOfPath(r, "")
+	if err != nil {
+		return nil, err
+	}
+	return h.redirectToPost(r.Context(), id)
+}
+
+// redirectToPost is redirectToStatus by id.
+func (h *activityPub) redirectToPost(ctx context.Context, id store.StatusID) (any, error) {
+	st, err := h.DB.VisibleStatus(ctx, 0, id)
 	if errs.IsNotFound(err) || err == nil && !st.Local() {
 		return nil, errNoPage
 	}
@@ -330,17 +393,34 @@ func (h *activityPub) redirectToStatus(r *rest.Request) (any, error) {
 		return nil, err
 	}
 	if st.ReblogOfID == nil {
-		return rest.Redirect(st.URL), nil
+		return h.redirectToPageOf(ctx, st)
 	}
-	original, err := h.DB.Status(r.Context(), *st.ReblogOfID)
+	original, err := h.DB.Status(ctx, *st.ReblogOfID)
 	if err == nil && original.Local() {
-		return rest.Redirect(original.URL), nil
+		return h.redirectToPageOf(ctx, original)
 	}
-	booster, err := h.DB.Account(r.Context(), st.AccountID)
+	booster, err := h.DB.Account(ctx, st.AccountID)
 	if err != nil {
 		return nil, err
 	}
-	return rest.Redirect(booster.URL), nil
+	return rest.Redirect(h.profileURL(booster)), nil
+}
+
+// redirectToPageOf redirects to the page of a local post. Its url may be an address of other software, which leads here.
+func (h *activityPub) redirectToPageOf(ctx context.Context, st *store.Status) (any, error) {
+	if strings.HasSuffix(st.URL, "/"+st.ID.String()) {
+		return rest.Redirect(st.URL), nil
+	}
+	author, err := h.DB.Account(ctx, st.AccountID)
+	if err != nil {
+		return nil, err
+	}
+	return rest.Redirect(h.profileURL(author) + "/" + st.ID.String()), nil
+}
+
+// profileURL returns the address of the page of a local account. Its url may be an address of other software, which leads there.
+func (h *activityPub) profileURL(a *store.Account) string {
+	return h.Settings.BaseURL + "/@" + a.Nickname
 }
 
 // jsonError serves an error as JSON where other errors are pages.

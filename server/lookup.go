@@ -109,13 +109,17 @@ func (h *lookup) accountByAddress(r *rest.Request, address string) (Resolved, er
 // /collections/ID.
 func (h *lookup) lookUpLocalAddress(r *rest.Request, path string) (Resolved, error) {
 	path, _, _ = strings.Cut(path, "?")
-	parts := strings.Split(strings.TrimSuffix(path, "/"), "/")
+	path = strings.TrimSuffix(path, "/")
+	if found, err := h.lookUpOldAddress(r, "/"+path); found != (Resolved{}) || err != nil {
+		return found, err
+	}
+	parts := strings.Split(path, "/")
 	handle, isHandle := strings.CutPrefix(parts[0], "@")
 	switch {
 	case len(parts) == 1 && isHandle:
 	case len(parts) == 2 && parts[0] == "users":
 		if id := store.ParseID[store.AccountID](parts[1]); id != 0 {
-			return h.accountByAddress(r, h.Settings.BaseURL+"/users/"+parts[1])
+			return h.accountByAddress(r, store.NewActorURI(h.Settings.BaseURL, id))
 		}
 		handle = parts[1]
 	case len(parts) == 2 && (isHandle || parts[0] == "objects"):
@@ -137,6 +141,18 @@ func (h *lookup) lookUpLocalAddress(r *rest.Request, path string) (Resolved, err
 	return h.accountByAddress(r, a.URI)
 }
 
+// lookUpOldAddress returns what a path of other software names.
+func (h *lookup) lookUpOldAddress(r *rest.Request, path string) (Resolved, error) {
+	if !h.DB.HasOldAddresses() {
+		return Resolved{}, nil
+	}
+	id, err := h.DB.OldStatusID(r.Context(), h.Settings.BaseURL, path)
+	if id != 0 || err != nil {
+		return Resolved{Status: id}, err
+	}
+	return h.accountByAddress(r, h.Settings.BaseURL+path)
+}
+
 // resolveAccount is accountByHandle, but fetches unknown accounts from their servers.
 func (h *lookup) resolveAccount(r *rest.Request, handle string) (*store.Account, error) {
 	a, err := h.accountByHandle(r, handle)
@@ -144,7 +160,7 @@ func (h *lookup) resolveAccount(r *rest.Request, handle string) (*store.Account,
 		return a, err
 	}
 	nick, domain, ok := text.SplitHandle(handle)
-	if !ok || domain == "" || domain == h.Settings.Host {
+	if !ok || domain == "" || h.Settings.IsOwnHost(domain) {
 		return nil, err
 	}
 	found, resolveErr := h.Resolve(r.Context(), r.Viewer, nick+"@"+domain)
@@ -199,7 +215,7 @@ func (h *lookup) accountByHandle(r *rest.Request, handle string) (*store.Account
 	if !ok {
 		return nil, errs.ErrRecordNotFound
 	}
-	if domain == h.Settings.Host {
+	if h.Settings.IsOwnHost(domain) {
 		domain = ""
 	}
 	a, err := h.DB.AccountByName(r.Context(), nick, domain)

@@ -95,6 +95,11 @@ func (h *oEmbeds) publicStatus(r *rest.Request, address string) (*store.Status, 
 		return nil, errs.ErrRecordNotFound
 	}
 	id := store.ParseID[store.StatusID](path.Base(u.Path))
+	if id == 0 && strings.EqualFold(u.Host, h.Settings.WebHost) {
+		if id, err = h.DB.OldStatusID(r.Context(), h.Settings.BaseURL, u.Path); err != nil {
+			return nil, err
+		}
+	}
 	st, err := h.DB.VisibleStatus(r.Context(), 0, id)
 	if err != nil {
 		return nil, err

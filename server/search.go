@@ -141,7 +141,7 @@ func (h *search) runSearch(r *rest.Request, q *searchQuery) *searchResults {
 // findStatuses returns the statuses that match a text.
 func (h *search) findStatuses(r *rest.Request, q *searchQuery) (entity.List[*entity.Status], error) {
 	search := store.StatusSearch{
-		Text: q.text, Viewer: viewerID(r), Host: h.Settings.Host, Offset: q.page.Offset, Page: q.page.Page,
+		Text: q.text, Viewer: viewerID(r), Host: h.Settings.Host, WebHost: h.Settings.WebHost, Offset: q.page.Offset, Page: q.page.Page,
 		LocalOnly: h.lookup.onlyLocal(r), Discoverable: h.Settings.Load().Search.DiscoverableOnly,
 	}
 	if q.author != "" {
@@ -249,7 +249,7 @@ func (h *search) searchAccounts(r *rest.Request) (any, error) {
 // it.
 func (h *search) findAccounts(r *rest.Request, text string, following bool, page rest.Page) (entity.List[entity.Account], error) {
 	ids, err := h.DB.SearchAccounts(r.Context(), store.AccountSearch{
-		Text: text, Viewer: viewerID(r), Following: following, LocalOnly: h.lookup.onlyLocal(r), Host: h.Settings.Host,
+		Text: text, Viewer: viewerID(r), Following: following, LocalOnly: h.lookup.onlyLocal(r), Host: h.Settings.Host, WebHost: h.Settings.WebHost,
 		Offset: page.Offset, Limit: page.Limit,
 	})
 	if err != nil {
@@ -304,7 +304,7 @@ func (h *search) resolveHandle(r *rest.Request, handle string) store.AccountID {
 		return 0
 	}
 	nick, domain, ok := text.SplitHandle(handle)
-	if !ok || domain == "" || domain == h.Settings.Host {
+	if !ok || domain == "" || h.Settings.IsOwnHost(domain) {
 		return 0
 	}
 	found, err := h.Resolve(r.Context(), r.Viewer, nick+"@"+domain)

@@ -117,6 +117,7 @@ func New(c Config) *Server {
 			ErrorPage:    p.oauth.ErrorPage,
 			Fallback:     p.frontends.fallback,
 			NotFound:     p.ui.NotFound,
+			OldAddress:   (&activityPub{p}).oldAddress,
 			TempDir:      p.TempDir,
 			Limits:       p.limits,
 			Bodies:       p.Bodies,

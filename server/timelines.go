@@ -57,7 +57,7 @@ func (h *timelines) publicTimeline(r *rest.Request) (any, error) {
 	switch {
 	case instance == "" && r.Query("instance") != "": // no host, so no status is from there
 		return entity.List[*entity.Status]{}, nil
-	case instance == h.Settings.Host:
+	case h.Settings.IsOwnHost(instance):
 		instance, f.Local = "", true
 	}
 	page := r.Page(20, 40)
@@ -73,7 +73,7 @@ func (h *timelines) bubbleTimeline(r *rest.Request) (any, error) {
 	}
 	var hosts []string
 	for _, host := range h.Settings.Load().Timelines.Bubble {
-		if host = text.NormalizeDomain(host); host != h.Settings.Host && !slices.Contains(hosts, host) {
+		if host = text.NormalizeDomain(host); !h.Settings.IsOwnHost(host) && !slices.Contains(hosts, host) {
 			hosts = append(hosts, host)
 		}
 	}

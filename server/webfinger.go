@@ -113,7 +113,7 @@ func (h *activityPub) accountOfResource(ctx context.Context, resource string) (*
 	}
 	handle = strings.TrimPrefix(handle, "@")
 	at := strings.LastIndexByte(handle, '@')
-	if at < 1 || !strings.EqualFold(handle[at+1:], h.Settings.Host) {
+	if at < 1 || !h.Settings.IsOwnHost(handle[at+1:]) {
 		return nil, errs.ErrRecordNotFound
 	}
 	return h.localAccountByName(ctx, handle[:at])
@@ -143,11 +143,16 @@ func (h *activityPub) accountOfAddress(ctx context.Context, address string) (*st
 	u, err := url.Parse(address)
 	base, baseErr := url.Parse(h.Settings.BaseURL)
 	if err != nil || baseErr != nil || u.RawQuery != "" || u.Fragment != "" || u.User != nil ||
-		!strings.EqualFold(u.Scheme, base.Scheme) || !strings.EqualFold(u.Host, base.Host) {
+		!strings.EqualFold(u.Scheme, base.Scheme) || !h.Settings.IsOwnHost(u.Host) {
 		return nil, errs.ErrRecordNotFound
 	}
 	if a, err := h.Federation.DocumentServer.ServerActor(ctx, u.Path); !errs.IsNotFound(err) {
 		return a, err
+	}
+	if h.DB.HasOldAddresses() {
+		if a, err := h.DB.AccountByURI(ctx, h.Settings.BaseURL+u.Path); !errs.IsNotFound(err) {
+			return a, err
+		}
 	}
 	if name, ok := strings.CutPrefix(u.Path, "/@"); ok {
 		return h.localAccountByName(ctx, name)

@@ -22,7 +22,7 @@ func (s *Service) Block(ctx context.Context, actor *store.Account, target store.
 		if !added || err != nil || to.Local() {
 			return err
 		}
-		uri := s.Settings.BaseURL + "/activities/" + tx.NewStatusID().String() // of the Block, which its Undo repeats
+		uri := store.NewActivityURI(s.Settings.BaseURL, tx.NewStatusID()) // of the Block, which its Undo repeats
 		if err := tx.SetBlockURI(ctx, actor.ID, to.ID, uri); err != nil {
 			return err
 		}
@@ -133,7 +133,7 @@ func (s *Service) UnblockDomain(ctx context.Context, actor *store.Account, domai
 // remoteDomain normalizes a domain and returns an error for the domain of this server.
 func (s *Service) remoteDomain(domain string) (string, error) {
 	d := text.NormalizeDomain(domain)
-	if d == "" || d == s.Settings.Host {
+	if d == "" || s.Settings.IsOwnHost(d) {
 		return "", errs.Invalid("Validation failed: Domain is not a valid domain name")
 	}
 	return d, nil

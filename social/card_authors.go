@@ -47,7 +47,7 @@ func (s *Service) findCardAuthor(ctx context.Context, tx *store.Tx, c *store.Car
 // enqueueCardAuthor has the unknown author of a card looked up, unless pages of its domain had too many looked up.
 func (s *Service) enqueueCardAuthor(ctx context.Context, tx *store.Tx, card *store.Card) error {
 	page, err := url.Parse(card.Card.URL)
-	if _, domain, _ := strings.Cut(card.Card.Creator, "@"); err != nil || card.Card.Empty() || domain == s.Settings.Host {
+	if _, domain, _ := strings.Cut(card.Card.Creator, "@"); err != nil || card.Card.Empty() || s.Settings.IsOwnHost(domain) {
 		return nil
 	}
 	domain := activity.RegisteredDomain(strings.ToLower(page.Host))

@@ -56,7 +56,7 @@ func (s *Service) allowsCard(c *Composed, u *url.URL) bool {
 	if slices.ContainsFunc(c.MentionedAccounts, func(a *store.Account) bool { return a.URL == u.String() }) {
 		return false
 	}
-	return len(u.String()) <= maxCardURL && !strings.EqualFold(u.Host, s.Settings.Host) && !s.isIgnoredCardHost(u.Hostname())
+	return len(u.String()) <= maxCardURL && !strings.EqualFold(u.Host, s.Settings.WebHost) && !s.isIgnoredCardHost(u.Hostname())
 }
 
 func (s *Service) isIgnoredCardHost(host string) bool {

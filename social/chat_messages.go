@@ -79,7 +79,7 @@ func (s *Service) SendChatMessage(ctx context.Context, sender *store.Account, ch
 			return errNoContent
 		}
 		m := &store.ChatMessage{ID: tx.NewMessageID(), CreatedAt: store.At(s.db.Now()), Content: content}
-		m.URI = s.Settings.BaseURL + "/objects/" + m.ID.String()
+		m.URI = store.NewObjectURI(s.Settings.BaseURL, m.ID)
 		if e, err = addChatMessage(ctx, tx, sender, to, m, media); err != nil {
 			return err
 		}

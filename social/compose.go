@@ -434,7 +434,7 @@ func (s *Service) resolveHandles(ctx context.Context, r statusReader, doc *text.
 
 // accountByHandle returns the available account of a handle. The server's own domain means a local account.
 func (s *Service) accountByHandle(ctx context.Context, r statusReader, nick, domain string) (*store.Account, error) {
-	if strings.EqualFold(domain, s.Settings.Host) {
+	if s.Settings.IsOwnHost(domain) {
 		domain = ""
 	}
 	a, err := r.AccountByName(ctx, nick, domain)

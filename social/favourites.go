@@ -44,7 +44,7 @@ func (s *Service) favourite(ctx context.Context, actor *store.Account, id store.
 			}
 		}
 		if st.Local() && (a != allowed || request != "") {
-			q := store.InteractionRequest{Interaction: store.Favouriting, FavouriteID: &id, RequestURI: request, URI: s.Settings.BaseURL + "/activities/" + store.ActivityID(id).String()}
+			q := store.InteractionRequest{Interaction: store.Favouriting, FavouriteID: &id, RequestURI: request, URI: store.NewActivityURI(s.Settings.BaseURL, id)}
 			if uri != nil {
 				q.URI = *uri
 			}

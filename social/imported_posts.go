@@ -116,7 +116,7 @@ func (s *Service) importPost(ctx context.Context, tx *store.Tx, account *store.A
 	}
 	st := &store.Status{
 		ID: id, AccountID: account.ID, Domain: account.Domain, Visibility: p.Visibility, ConversationID: store.ConversationID(id),
-		URI: s.Settings.BaseURL + "/objects/" + id.String(), URL: account.URL + "/" + id.String(),
+		URI: store.NewObjectURI(s.Settings.BaseURL, id), URL: account.URL + "/" + id.String(),
 		CreatedAt: store.At(p.Published), Content: p.Content, Text: p.Text, ContentType: p.ContentType, SpoilerText: p.SpoilerText,
 		Language: p.Language, Sensitive: p.Sensitive, HasMedia: len(p.Media) > 0, HasPoll: p.Poll != nil,
 		Addressed: true, Unfederated: true,

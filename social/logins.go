@@ -24,7 +24,7 @@ func (s *Service) parseLogin(name string) (l login) {
 	if strings.ContainsFunc(name, func(c rune) bool { return c <= ' ' || c >= unicode.MaxASCII }) {
 		return l
 	}
-	if nick, domain, ok := text.SplitHandle(name); ok && (domain == "" || domain == s.Settings.Host) {
+	if nick, domain, ok := text.SplitHandle(name); ok && (domain == "" || s.Settings.IsOwnHost(domain)) {
 		l.nickname = strings.ToLower(nick)
 	}
 	if at := strings.LastIndexByte(name, '@'); at > 0 && text.NormalizeDomain(name[at+1:]) != "" {

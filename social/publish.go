@@ -131,7 +131,7 @@ func (s *Service) Preview(ctx context.Context, author *store.Account, d Draft) (
 func (s *Service) addStatus(ctx context.Context, tx *store.Tx, author *store.Account, c *Composed) error {
 	st := c.Status
 	st.ID = tx.NewStatusID()
-	st.URI = s.Settings.BaseURL + "/objects/" + st.ID.String()
+	st.URI = store.NewObjectURI(s.Settings.BaseURL, st.ID)
 	st.URL = author.URL + "/" + st.ID.String()
 	if st.ConversationID == 0 {
 		st.ConversationID = store.ConversationID(st.ID)

@@ -171,7 +171,7 @@ func (s *Service) ReactionName(e Emoji) (string, bool) {
 	switch {
 	case host == "" || !text.ValidRemoteShortcode(e.Name):
 		return "", false
-	case host == s.Settings.Host:
+	case s.Settings.IsOwnHost(host):
 		return e.Name, true
 	}
 	return e.Name + "@" + host, true

@@ -59,7 +59,7 @@ func (s *Service) newReblog(ctx context.Context, tx *store.Tx, actor *store.Acco
 		Visibility:     visibility,
 		ReblogOfID:     &original.ID,
 		ConversationID: store.ConversationID(id), // a reblog is not part of the original's thread
-		URI:            s.Settings.BaseURL + "/activities/" + id.String(),
+		URI:            store.NewActivityURI(s.Settings.BaseURL, id),
 		Unfederated:    original.Unfederated,
 	}, nil
 }

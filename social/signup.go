@@ -155,7 +155,7 @@ func (s *Service) newAccount(ctx context.Context, tx *store.Tx, g *Registration)
 	return &store.Account{
 		ID:                  id,
 		Nickname:            g.Nickname,
-		URI:                 s.Settings.BaseURL + "/users/" + id.String(),
+		URI:                 store.NewActorURI(s.Settings.BaseURL, id),
 		URL:                 s.Settings.BaseURL + "/@" + g.Nickname,
 		ActorType:           "Person",
 		DisplayName:         cmp.Or(g.Name, g.Nickname),

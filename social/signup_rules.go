@@ -19,6 +19,7 @@ import (
 type signupReader interface {
 	HasAdmin(context.Context) (bool, error)
 	AccountByName(ctx context.Context, nickname, domain string) (*store.Account, error)
+	IsDeadNickname(ctx context.Context, nickname string) (bool, error)
 	UserByEmail(ctx context.Context, email string) (*store.User, error)
 	InviteByToken(ctx context.Context, token string) (*store.Invite, error)
 	CaptchaUsed(ctx context.Context, hash []byte) (bool, error)
@@ -145,7 +146,14 @@ func (s *Service) checkNickname(ctx context.Context, r signupReader, nick string
 		if err == nil {
 			fieldErrors.Add("nickname", "ERR_TAKEN", "has already been taken")
 		}
-		return errs.IgnoreNotFound(err)
+		if !errs.IsNotFound(err) {
+			return err
+		}
+		dead, err := r.IsDeadNickname(ctx, nick)
+		if dead {
+			fieldErrors.Add("nickname", "ERR_TAKEN", "has already been taken")
+		}
+		return err
 	}
 	return nil
 }

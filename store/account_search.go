@@ -16,6 +16,7 @@ type AccountSearch struct {
 	Following bool      // only accounts that the viewer follows
 	LocalOnly bool      // only local accounts
 	Host      string    // the domain in handles of local accounts
+	WebHost   string    // another one that they may be named by; "": none
 	Offset    int
 	Limit     int
 }
@@ -166,7 +167,7 @@ func (r reader) accountsByHandle(ctx context.Context, q AccountSearch) ([]Accoun
 		return nil, nil
 	}
 	exact := strings.ToLower(domain)
-	if exact == q.Host {
+	if exact == q.Host || exact == q.WebHost {
 		exact = ""
 	}
 	named := func(from, below string) ([]AccountID, error) {
@@ -175,7 +176,7 @@ func (r reader) accountsByHandle(ctx context.Context, q AccountSearch) ([]Accoun
 	}
 	var here []AccountID
 	from := strings.ToLower(domain)
-	if from != "" && strings.HasPrefix(q.Host, from) { // local accounts are stored without a domain
+	if from != "" && (strings.HasPrefix(q.Host, from) || strings.HasPrefix(q.WebHost, from)) { // local accounts are stored without a domain
 		var err error
 		if here, err = named("", "\x00"); err != nil {
 			return nil, err

@@ -4,18 +4,19 @@ import "context"
 
 // Identity is what a database belongs to.
 type Identity struct {
-	ServerURL string // in the ids of all local accounts and statuses; "": not known yet
-	KeysHash  []byte // fingerprint of the keys of the server; empty: not known yet
+	ServerURL  string // in the ids of all local accounts and statuses; "": not known yet
+	ServerHost string // in the handles of all local accounts; "": the host of ServerURL
+	KeysHash   []byte // fingerprint of the keys of the server; empty: not known yet
 }
 
 // Identity returns what the database belongs to.
 func (r reader) Identity(ctx context.Context) (*Identity, error) {
-	return get[Identity](ctx, r, "identity", `SELECT server_url, keys_hash FROM meta`)
+	return get[Identity](ctx, r, "identity", `SELECT server_url, server_host, keys_hash FROM meta`)
 }
 
 // SetIdentity stores what the database belongs to.
 func (tx *Tx) SetIdentity(ctx context.Context, i Identity) error {
-	return tx.exec(ctx, "set identity", `UPDATE meta SET server_url = ?, keys_hash = ?`, i.ServerURL, i.KeysHash)
+	return tx.exec(ctx, "set identity", `UPDATE meta SET server_url = ?, server_host = ?, keys_hash = ?`, i.ServerURL, i.ServerHost, i.KeysHash)
 }
 
 // HasUsers returns true if the server has accounts of users.

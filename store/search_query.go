@@ -1,6 +1,7 @@
 package store
 
 import (
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -42,8 +43,8 @@ const (
 
 var quotes = strings.NewReplacer("“", `"`, "”", `"`, "„", `"`, "«", `"`, "»", `"`)
 
-// readStatusQuery parses a query. host is the domain in handles of local accounts.
-func readStatusQuery(typed, host string) *statusQuery {
+// readStatusQuery parses a query. hosts are the domains in handles of local accounts.
+func readStatusQuery(typed string, hosts ...string) *statusQuery {
 	q := new(statusQuery)
 	typed = quotes.Replace(strings.ToValidUTF8(typed[:min(len(typed), maxQuery)], " "))
 	for {
@@ -67,14 +68,14 @@ func readStatusQuery(typed, host string) *statusQuery {
 		}
 		word, typed = typed[:end], typed[end:]
 		if !q.addOperator(word, not) {
-			q.addText(mentioned(word, host), not)
+			q.addText(mentioned(word, hosts), not)
 		}
 	}
 }
 
 // mentioned returns the text of a mention: the whole handle of a remote account, the nickname of a local one.
-func mentioned(word, host string) string {
-	if nick, domain, ok := strings.Cut(strings.TrimPrefix(word, "@"), "@"); ok && strings.EqualFold(domain, host) {
+func mentioned(word string, hosts []string) string {
+	if nick, domain, ok := strings.Cut(strings.TrimPrefix(word, "@"), "@"); ok && slices.ContainsFunc(hosts, func(h string) bool { return strings.EqualFold(domain, h) }) {
 		return nick
 	}
 	return word

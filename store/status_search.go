@@ -16,6 +16,7 @@ type StatusSearch struct {
 	Viewer       AccountID // 0: anonymous
 	Author       AccountID // 0: any account
 	Host         string    // the domain in handles of local accounts
+	WebHost      string    // another one that they may be named by; "": none
 	LocalOnly    bool      // only local statuses
 	Discoverable bool      // unrestricted statuses of discoverable authors only
 	Offset       int
@@ -43,7 +44,7 @@ var maxSearchTime = 500 * time.Millisecond
 // viewer favourited, bookmarked or boosted.
 // Statuses hidden by blocks or mutes are left out, except muted ones if the query names their author.
 func (r reader) SearchStatuses(ctx context.Context, s StatusSearch) ([]StatusID, error) {
-	q := readStatusQuery(s.Text, s.Host)
+	q := readStatusQuery(s.Text, s.Host, s.WebHost)
 	depth := s.Offset + s.Limit
 	if q.empty() || depth > maxStatusDepth || s.Viewer == 0 && q.only&onlyLibrary != 0 {
 		return nil, nil
@@ -125,7 +126,7 @@ func (r reader) authors(ctx context.Context, s StatusSearch, handles []string) (
 			continue
 		}
 		nick, domain, _ := text.SplitHandle(handle)
-		if domain == s.Host {
+		if domain == s.Host || domain == s.WebHost {
 			domain = ""
 		}
 		a, err := r.AccountByName(ctx, nick, domain)

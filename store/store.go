@@ -94,6 +94,7 @@ type DB struct {
 	overruns      overruns
 	knowsGroups   atomic.Bool // a remote group may be stored
 	serverClosed  atomic.Bool
+	oldAddresses  atomic.Bool // there may be some
 	seenCount     seenCount
 	seen          seenFilters
 	closed        atomic.Bool
@@ -222,6 +223,7 @@ func (db *DB) open(ctx context.Context) error {
 	db.reader = reader{q: newStatements(db.readers), db: db}
 	db.findGroups(ctx)
 	db.findClosure(ctx)
+	db.findOldAddresses(ctx)
 	db.writer.start()
 	db.guard = startGuard(db)
 	return nil
@@ -315,6 +317,7 @@ type Meta struct {
 	KeysHash  []byte // empty: not known yet
 
 	SchemaHash string // of the schema that svc made
+	ServerHost string // "": that of ServerURL
 }
 
 // reader has all reads. DB reads from a pool and sees committed rows; Tx sees its own writes too.

@@ -59,7 +59,7 @@ func (r *Reader) parseActor(o activity.Object) (*parsedActor, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case host == r.Settings.Host:
+	case r.Settings.IsOwnHost(host):
 		return nil, ErrLocal
 	case strings.Contains(id, "#"):
 		return nil, Refuse("actor id has a fragment")

@@ -211,7 +211,7 @@ func (f *Fetcher) FetchableHost(uri string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if host == f.Settings.Host {
+	if f.Settings.IsOwnHost(host) {
 		return "", ErrLocal
 	}
 	return host, f.CheckHostPolicy(host)

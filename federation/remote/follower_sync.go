@@ -181,7 +181,7 @@ func (s *FollowerSync) check(ctx context.Context, header string, signer *store.A
 	if err != nil || len(theirs) != len(followerDigest{}) {
 		return nil
 	}
-	ours, ok, err := s.digest(ctx, signer.ID, s.Settings.Host)
+	ours, ok, err := s.digest(ctx, signer.ID, s.Settings.WebHost)
 	if !ok || err != nil || ours == followerDigest(theirs) {
 		return err
 	}

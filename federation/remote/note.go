@@ -50,7 +50,7 @@ func (r *Reader) ReadNote(o activity.Object, by activity.Object) (*Note, error) 
 	switch {
 	case err != nil:
 		return nil, Refuse("object has no valid id")
-	case host == r.Settings.Host:
+	case r.Settings.IsOwnHost(host):
 		return nil, Refuse("object is on this server")
 	}
 	if n.AuthorURI, err = r.authorOf(o, by.Ref("actor"), host); err != nil {
@@ -282,7 +282,7 @@ func (n *Note) mentionAddressees(r *Reader, o, by activity.Object) {
 		return
 	}
 	for _, id := range addressingOf(o, by).Refs("to", MaxAddressees) {
-		if r.isOn(r.Settings.Host, id) && len(n.Mentions) < maxNoteMentions && !slices.Contains(n.Mentions, id) {
+		if r.isOn(r.Settings.WebHost, id) && len(n.Mentions) < maxNoteMentions && !slices.Contains(n.Mentions, id) {
 			n.Mentions = append(n.Mentions, id)
 		}
 	}

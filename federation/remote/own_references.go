@@ -114,20 +114,24 @@ func (r *ownResolver) reference(address string) (id any, ok bool) {
 	return found, found != "" && found != address
 }
 
-// pathOf returns the path of a URL of this server, without slashes at its end. It must be escaped as the routes are.
+// pathOf returns the path of a URL of this server, also one with the host of handles, without slashes at its end. It must be escaped as the routes are.
 func (l *OwnReferences) pathOf(address string) (path string, own bool) {
 	scheme, authority, isURL := strings.Cut(address, "://")
-	if host := l.Settings.Host; !isURL || scheme != "https" && scheme != "http" || len(authority) < len(host) || !strings.EqualFold(authority[:len(host)], host) {
+	if !isURL || scheme != "https" && scheme != "http" || !hasPrefixFold(authority, l.Settings.WebHost) && !hasPrefixFold(authority, l.Settings.Host) {
 		return "", false
 	}
 	u, err := activity.ParseURL(address)
-	if err != nil || u.User != nil || u.RawQuery != "" || ownHost(u) != l.Settings.Host {
+	if err != nil || u.User != nil || u.RawQuery != "" || !l.Settings.IsOwnHost(ownHost(u)) {
 		return "", false
 	}
 	if escaped := strings.ToLower(u.EscapedPath()); strings.Contains(escaped, "%2f") {
 		return "", false
 	}
 	return strings.TrimRight(u.Path, "/"), true
+}
+
+func hasPrefixFold(s, prefix string) bool {
+	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
 }
 
 // ownHost returns the host of a URL with its port, unless that is the one of https or http.
@@ -141,6 +145,9 @@ func ownHost(u *url.URL) string {
 
 // idAt returns the id of the account or status at a path, "" if there is none.
 func (r *ownResolver) idAt(path string) (string, error) {
+	if uri, err := r.oldIDAt(path); uri != "" || err != nil {
+		return uri, err
+	}
 	kind, name, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	switch {
 	case strings.HasPrefix(kind, "@") && name == "":
@@ -162,6 +169,28 @@ func (r *ownResolver) idAt(path string) (string, error) {
 		return r.Settings.BaseURL + path, nil
 	}
 	return "", nil
+}
+
+// oldIDAt returns the id of the account or status at a path that other software made, "" if there is none.
+func (r *ownResolver) oldIDAt(path string) (string, error) {
+	if !r.db.HasOldAddresses() {
+		return "", nil
+	}
+	if r.left--; r.left < 0 {
+		return "", nil
+	}
+	if id, err := r.db.AccountIDByURI(r.ctx, r.Settings.BaseURL+path); id != 0 || err != nil {
+		return r.Settings.BaseURL + path, err
+	}
+	id, err := r.db.OldStatusID(r.ctx, r.Settings.BaseURL, path)
+	if id == 0 || err != nil {
+		return "", err
+	}
+	uris, err := r.db.StatusURIs(r.ctx, []store.StatusID{id})
+	if len(uris) == 0 || err != nil {
+		return "", err
+	}
+	return uris[0], nil
 }
 
 func (r *ownResolver) accountNamed(nickname string) (string, error) {

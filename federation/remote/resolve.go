@@ -194,7 +194,7 @@ func (r *Resolver) ResolveMentions(ctx context.Context, body, contentType string
 	for _, name := range handles {
 		nick, domain, ok := text.SplitHandle(name)
 		key := text.NickKey(nick) + "@" + domain
-		if !ok || domain == "" || domain == r.Settings.Host || fetched[key] || len(fetched) == maxMentionsResolved {
+		if !ok || domain == "" || r.Settings.IsOwnHost(domain) || fetched[key] || len(fetched) == maxMentionsResolved {
 			continue
 		}
 		if _, err := r.db.AccountByName(ctx, nick, domain); !errs.IsNotFound(err) {
@@ -245,7 +245,7 @@ func (r *Resolver) subscribeTemplate(ctx context.Context, user string) (string, 
 		}
 		resource, domain = "acct:"+nick+"@"+host, host
 	}
-	if domain == r.Settings.Host {
+	if r.Settings.IsOwnHost(domain) {
 		return "", ErrNoInteractionPage
 	}
 	base, err := r.fetcher.serverURL(domain)

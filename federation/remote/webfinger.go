@@ -45,7 +45,7 @@ func (a *Actors) Lookup(ctx context.Context, name string) (*store.Account, error
 	if !ok {
 		return nil, errs.ErrRecordNotFound
 	}
-	if domain == a.Settings.Host {
+	if a.Settings.IsOwnHost(domain) {
 		domain = ""
 	}
 	known, err := a.db.AccountByName(ctx, nick, domain)
@@ -119,7 +119,7 @@ func (a *Actors) confirmRequestedHandle(ctx context.Context, p *parsedActor, f *
 func (a *Actors) confirmHandle(ctx context.Context, p *parsedActor) (confirmedHandle, error) {
 	nick, id := p.account.Nickname, p.account.URI
 	confirmed := store.At(a.db.Now())
-	if p.claimedHost != "" && p.claimedHost != p.host && p.claimedHost != a.Settings.Host {
+	if p.claimedHost != "" && p.claimedHost != p.host && !a.Settings.IsOwnHost(p.claimedHost) {
 		if f, err := a.fetcher.webFingerAtHost(ctx, nick, p.claimedHost); err == nil && a.fetcher.leadsToActor(ctx, f, id) {
 			return confirmedHandle{nick, p.claimedHost, confirmed}, nil
 		}

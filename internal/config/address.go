@@ -32,8 +32,16 @@ func defaultPort(scheme string) string {
 	return "80"
 }
 
-// Host returns the host of the server as in handles, with its port if that is not the default.
-func (c *Config) Host() string { return c.URL().Host }
+// Host returns the host in the handles of local accounts, with its port if that is not the default: server.host, or that of server.url.
+func (c *Config) Host() string {
+	if c.Server.Host == "" {
+		return c.WebHost()
+	}
+	return strings.ToLower(c.Server.Host)
+}
+
+// WebHost returns the host in the URLs of this server, with its port if that is not the default.
+func (c *Config) WebHost() string { return c.URL().Host }
 
 // WebSocketURL returns the base URL of streams, such as "wss://social.example.org".
 func (c *Config) WebSocketURL() string {
@@ -76,7 +84,7 @@ func (c *Config) MailFrom() string {
 	if c.Mail.From != "" {
 		return c.Mail.From
 	}
-	host := c.URL().Hostname()
+	host := (&url.URL{Host: c.Host()}).Hostname()
 	if _, err := netip.ParseAddr(host); err == nil { // a test server; mail addresses cannot have a bare IP address
 		host = "localhost"
 	}

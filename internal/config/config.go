@@ -57,6 +57,7 @@ type Config struct {
 type Server struct {
 	Listen            string
 	URL               string
+	Host              string // of handles; "": that of URL
 	TrustedProxies    []string
 	ReadHeaderTimeout time.Duration
 	ReadTimeout       time.Duration

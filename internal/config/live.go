@@ -2,6 +2,7 @@ package config
 
 import (
 	"reflect"
+	"strings"
 	"sync"
 	"sync/atomic"
 )
@@ -18,13 +19,19 @@ type Live struct {
 // Site is the settings that are the same for as long as a server runs, in the form in which most code needs them.
 type Site struct {
 	BaseURL       string // https://example.org, without a slash at the end
-	Host          string // of ids and handles, with port unless it is the default
+	Host          string // of handles, with port unless it is the default
+	WebHost       string // of ids and other URLs, likewise; mostly the same
 	AllowLoopback bool   // federation.allow_loopback: http and loopback addresses
+}
+
+// IsOwnHost returns whether a host is one of this server: that of handles, or that of ids. Other servers name local accounts by both.
+func (s *Site) IsOwnHost(host string) bool {
+	return strings.EqualFold(host, s.Host) || strings.EqualFold(host, s.WebHost)
 }
 
 // NewLive returns a Live with its first settings.
 func NewLive(c *Config) *Live {
-	l := &Live{Site: Site{c.URL().String(), c.Host(), c.Federation.AllowLoopback}}
+	l := &Live{Site: Site{c.URL().String(), c.Host(), c.WebHost(), c.Federation.AllowLoopback}}
 	l.Store(c)
 	return l
 }

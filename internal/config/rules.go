@@ -47,6 +47,12 @@ func (c *Config) conflicts() Problems {
 			p = append(p, errors.New("server.listen: must be an address and port while server.tls.enabled is true"))
 		}
 	}
+	if host := c.Server.Host; host != "" && !c.Federation.AllowLoopback {
+		_, _, err := net.SplitHostPort(host)
+		if _, addressErr := netip.ParseAddr(host); err == nil || addressErr == nil {
+			p = append(p, errors.New(`server.host: must be a host name such as "example.org", without a port`))
+		}
+	}
 	if caches := c.Caches(); c.Data.MemoryLimit != 0 && c.Data.MemoryLimit < caches+lowestMemoryLimit {
 		p = append(p, fmt.Errorf("data.memory_limit: must be at least %s bytes: 64 MiB and the caches (data.readers times data.reader_cache, data.writer_cache, cache.rendered_bytes)",
 			formatNumber(caches+lowestMemoryLimit)))
@@ -219,6 +225,20 @@ func baseURL(s string) error {
 		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
 			return fmt.Errorf("%q is not a port", port)
 		}
+	}
+	return nil
+}
+
+// handleHost accepts a host name, and a port for trials on one machine (conflicts).
+func handleHost(s string) error {
+	host, port, err := net.SplitHostPort(s)
+	if err != nil {
+		host = s
+	} else if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		return fmt.Errorf("%q is not a port", port)
+	}
+	if host == "" || hostName(host) != nil {
+		return fmt.Errorf(`%q is not a host such as "example.org"; write internationalized names in their xn-- form`, s)
 	}
 	return nil
 }

@@ -111,6 +111,7 @@ var checks = []struct {
 	{"proxy", checkProxy},
 	{"websocket", checkWebSocket},
 	{"body size", checkBodySize},
+	{"handles", checkHandles},
 	{"federation", checkFederation},
 	{"clock", checkClock},
 	{"mail", checkMail},

@@ -72,7 +72,7 @@ func (p *page) perform() (any, error) {
 // cameFrom returns the path of the page of this server that led here, as the browser says, or another path.
 func (p *page) cameFrom(otherwise string) string {
 	u, err := url.Parse(p.Referer())
-	if err != nil || u.Host != p.Settings.Host && u.Host != p.Host {
+	if err != nil || u.Host != p.Settings.WebHost && u.Host != p.Host {
 		return otherwise
 	}
 	return localPath(ownPath(u), otherwise)

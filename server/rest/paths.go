@@ -13,8 +13,11 @@ const (
 	standardName = "svc" // api.name as in the tables
 )
 
+// NumberedActors begins the paths of actors that Mastodon has named by a number, and of what belongs to them. They have the routes of /users/.
+const NumberedActors = "/ap/users/"
+
 // cleanPath returns the canonical form of an escaped path, which routes match: without a trailing slash, without the suffix .json on
-// API paths, with the extension prefix as in the tables, and with the @ of a nickname as it is. name is api.name. ok is false for paths that
+// API paths, with the extension prefix as in the tables, with NumberedActors as /users/, and with the @ of a nickname as it is. name is api.name. ok is false for paths that
 // respell another one (dot segments, doubled slashes, encoded dots), so that no check of one spelling is bypassed by another.
 func cleanPath(path, name string) (clean string, ok bool) {
 	if !plainPath(path) {
@@ -28,6 +31,9 @@ func cleanPath(path, name string) (clean string, ok bool) {
 	}
 	if rest, isAPI := strings.CutPrefix(path, "/api/"); isAPI {
 		return cleanPrefix(path, rest, name)
+	}
+	if rest, numbered := strings.CutPrefix(path, NumberedActors); numbered {
+		path = "/users/" + rest
 	}
 	return strings.ReplaceAll(path, "/%40", "/@"), true // some clients encode it
 }
@@ -120,7 +126,7 @@ func decodeSegment(s string) (string, bool) {
 // them.
 var crossOriginPrefixes = []string{
 	"/api/", "/oauth/token", "/oauth/revoke", "/oauth/userinfo", "/oauth/mfa/challenge", "/.well-known/", "/nodeinfo/",
-	"/media/", "/proxy/", "/emoji/", "/images/", "/instance/", "/users/", "/objects/", "/activities/", "/contexts/", "/quote_authorizations/", "/internal/", "/relay",
+	"/media/", "/proxy/", "/emoji/", "/images/", "/instance/", "/users/", NumberedActors, "/objects/", "/activities/", "/contexts/", "/quote_authorizations/", "/internal/", "/relay",
 }
 
 func isCrossOrigin(path string) bool {

@@ -36,6 +36,7 @@ type Config struct {
 	Authenticate Authenticator                            // nil: every request is anonymous
 	ErrorPage    func(*Request, *errs.Error) http.Handler // renders errors of routes that answer in HTML
 	Fallback     Handler                                  // answers GET requests outside of /api/ that have no route; nil, or a nil value: 404
+	OldAddress   Handler                                  // answers GET requests outside of /api/ before their endpoint does, unless it returns nil; nil: none
 	NotFound     Handler                                  // answers browsers when Fallback has no value; nil: ErrorPage does
 	TempDir      string                                   // for uploads while their request lasts; "": the system's
 	Sessions     Sessions                                 // of browsers, for endpoints with access Browser; nil: those are anonymous
@@ -58,6 +59,7 @@ type Server struct {
 	errorPage    func(*Request, *errs.Error) http.Handler
 	sessions     Sessions
 	fallback     *endpoint // nil: none
+	oldAddress   Handler   // nil: none
 	tempDir      string
 	limits       *Limits
 	bodies       *bodyBudget
@@ -84,6 +86,7 @@ func New(c Config, tables ...Routes) *Server {
 		authenticate:  c.Authenticate,
 		errorPage:     c.ErrorPage,
 		sessions:      c.Sessions,
+		oldAddress:    c.OldAddress,
 		tempDir:       c.TempDir,
 		limits:        c.Limits,
 		metrics:       c.Metrics,
@@ -341,6 +344,9 @@ func (r *Request) setPathValues(values httprouter.Params) error {
 
 // handleAdmitted checks access and calls the handler for a caller that is identified and within its limits.
 func (s *Server) handleAdmitted(r *Request, refused error) (any, error) {
+	if value, err := s.answerOldAddress(r); value != nil || err != nil {
+		return value, err
+	}
 	if err := s.checkAccess(r, refused); err != nil {
 		return nil, err
 	}
@@ -355,6 +361,15 @@ func (s *Server) handleAdmitted(r *Request, refused error) (any, error) {
 		return nil, err
 	}
 	return r.Readable(value, r.endpoint.reads...)
+}
+
+// answerOldAddress answers a request for an address that other software made. It returns nil for others, and once this server was closed.
+func (s *Server) answerOldAddress(r *Request) (any, error) {
+	if s.oldAddress == nil || r.Method != http.MethodGet && r.Method != http.MethodHead || strings.HasPrefix(r.URL.Path, "/api/") ||
+		r.endpoint == closedEndpoint || r.endpoint == closedPage {
+		return nil, nil
+	}
+	return s.oldAddress(r)
 }
 
 // read calls the handler of a request that reads. If it reads more than small answers do, or there is no memory for its answer, its result is

@@ -1,8 +1,8 @@
 -- A row of each table of schema.sql, in which each column has another value than its default where it may. The next version-N.sql contains them:
 -- add the rows of a new table, and the values of a new column, before it is written (CONTRIBUTING.md, "A table").
 
-INSERT INTO meta (id, worker, last_id, created_at, server_url, keys_hash)
-VALUES (1, 1002, 1003, 1700000000004, 'server url of meta', x'060000ff');
+INSERT INTO meta (id, worker, last_id, created_at, server_url, keys_hash, server_host)
+VALUES (1, 1002, 1003, 1700000000004, 'server url of meta', x'060000ff', 'server host of meta');
 INSERT INTO accounts (id, nickname, nickname_key, domain, uri, url, actor_type, display_name, note, fields, avatar, avatar_static, header, header_static, background, locked, discoverable, indexable, hide_favorites, hide_followers, hide_follows, hide_followers_count, hide_follows_count, accepts_chat_messages, birthday, show_birthday, also_known_as, moved_to_id, tags, emojis, followers_count, following_count, statuses_count, last_status_at, created_at, unavailable, deleted_at, suspended_at, rejected, max_visibility, limiting, suggested, feature_policy, attribution_domains, avatar_description, header_description, hide_media, hide_media_replies, hide_featured, feature_approval)
 VALUES (1, 'Alice', 'alice', '', 'https://svc.example/users/Alice', 'https://svc.example/@Alice', 'Person', 'display name of accounts', 'It''s <b>größer</b> -- no comment; /* nor this */', '[{"name":"a","value":"b","verified_at":null}]', 'avatar of accounts', 'avatar static of accounts', 'header of accounts', 'header static of accounts', 'background of accounts', 1, 1, 1, 0, 1, 1, 1, 1, 1, '2000-12-31', 1, '["https://old.example/users/alice"]', NULL, '["mrf_tag:media-strip"]', '[{"shortcode":"blob","url":"https://remote.example/blob.png"}]', 1038, 1039, 1040, 1700000000041, 1700000000042, 0, NULL, NULL, 0, 3, 1, 1, 3, '["blog.example"]', 'avatar description of accounts', 'header description of accounts', 1, 1, 1, 3);
 INSERT INTO accounts (id, nickname, nickname_key, domain, uri, url, actor_type, display_name, note, fields, avatar, avatar_static, header, header_static, background, locked, discoverable, indexable, hide_favorites, hide_followers, hide_follows, hide_followers_count, hide_follows_count, accepts_chat_messages, birthday, show_birthday, also_known_as, moved_to_id, tags, emojis, followers_count, following_count, statuses_count, last_status_at, created_at, unavailable, deleted_at, suspended_at, rejected, max_visibility, limiting, suggested, feature_policy, attribution_domains, avatar_description, header_description, hide_media, hide_media_replies, hide_featured, feature_approval)
@@ -205,6 +205,14 @@ INSERT INTO status_fetchers (status_id, inbox)
 VALUES (1, 'inbox of status fetchers');
 INSERT INTO tombstones (uri, deleted_at, kind)
 VALUES ('uri of tombstones', 1700000000591, 'kind of tombstones');
+INSERT INTO old_addresses (path, status_id)
+VALUES ('path of old addresses', 1);
+INSERT INTO old_media (path, target)
+VALUES ('path of old media', 'target of old media');
+INSERT INTO dead_addresses (path)
+VALUES ('path of dead addresses');
+INSERT INTO dead_nicknames (nickname_key)
+VALUES ('nickname key of dead nicknames');
 INSERT INTO imports (id, account_id, kind, total, imported, skipped, finished_at)
 VALUES (1, 1, 'bookmarks', 1596, 1597, 1598, 1700000000599);
 INSERT INTO import_entries (import_id, position, state, target, options, reason)
