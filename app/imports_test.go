@@ -20,6 +20,7 @@ var levels = [][]string{
 	{"store"},
 	{"policy", "media", "emoji"},
 	{"social"},
+	{"moving"},
 	{"federation/inbox", "federation/delivery", "federation/remote"},
 	{"admin", "federation"},
 	{"server/entity", "server/rest"},

@@ -20,8 +20,7 @@ import (
 
 const (
 	keyBits    = 2048
-	keyPurpose = "actor keys" // of the secret that encrypts private keys
-	maxSigners = 500          // cached
+	maxSigners = 500 // cached
 )
 
 // FetchActorPath is the path of the instance actor, which signs fetches.
@@ -134,7 +133,7 @@ func (s *Signers) keysOf(ctx context.Context, id store.AccountID) (*accountKeys,
 }
 
 func (s *Signers) unseal(key *store.ActorKey) (crypto.Signer, error) {
-	der, err := s.secrets.Unseal(keyPurpose, key.Private)
+	der, err := s.secrets.Unseal(keys.ActorKeys, key.Private)
 	if err != nil {
 		return nil, fmt.Errorf("key %s: %w", key.URI, err)
 	}
@@ -185,7 +184,7 @@ func (s *Signers) seal(account *store.Account, public string, private crypto.Sig
 	if err != nil {
 		return nil, fmt.Errorf("create key: %w", err)
 	}
-	return &store.ActorKey{AccountID: account.ID, Public: public, Private: s.secrets.Seal(keyPurpose, der)}, nil
+	return &store.ActorKey{AccountID: account.ID, Public: public, Private: s.secrets.Seal(keys.ActorKeys, der)}, nil
 }
 
 // storeKey stores a new key. The first RSA key of an account is called #main-key by convention; later ones have a number.

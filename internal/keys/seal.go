@@ -11,6 +11,9 @@ var errUnseal = errors.New("keys: ciphertext is damaged, or belongs to another k
 // PushTokens is the purpose for which the access tokens of push subscriptions are sealed.
 const PushTokens = "push subscriptions: access tokens"
 
+// ActorKeys is the purpose for which the private keys of local accounts are sealed.
+const ActorKeys = "actor keys"
+
 // Seal encrypts a text for one purpose, so that the database alone does not reveal it.
 func (k *Keys) Seal(purpose string, text []byte) []byte {
 	return k.aead(purpose).Seal(nil, nil, text, nil)
