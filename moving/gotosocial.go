@@ -168,7 +168,7 @@ var gtsUsers = &mapping{
 		}
 		return l.put(r, "users", r.text("account_id"), r.text("id"), email, pending, r.text("encrypted_password"), r.time("confirmed_at"),
 			r.bool("approved"), r.bool("disabled"), r.bool("admin"), r.bool("moderator"),
-			secret, false, r.text("reason"), r.text("locale"), 0, r.time("created_at"))
+			secret, false, r.text("reason"), r.text("locale"), 0, r.time("created_at"), "")
 	},
 }
 

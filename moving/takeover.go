@@ -65,6 +65,9 @@ type software struct {
 	known     []string // tables that only this software has
 	mappings  map[string]*mapping
 	lost      []string // what never comes along, for the report
+
+	// finish returns statements that complete the scratch database once all rows are there; nil: none. base is the address of the server as SQL.
+	finish func(base string) []string
 }
 
 // kinds are all kinds of servers.
@@ -135,8 +138,12 @@ func Prepare(ctx context.Context, s Source, t Target, dryRun bool) (_ *Takeover,
 		return nil, fmt.Errorf("takeover: %w", err)
 	}
 	defer func() {
-		if err != nil {
+		switch {
+		case err == nil:
+		case k.state.Loaded:
 			err = errors.Join(err, k.Close())
+		default: // nothing was written, so the directory is as it was
+			err = errors.Join(err, k.Forget())
 		}
 	}()
 	if k.secrets, err = readSecrets(s.Secrets); err != nil {
@@ -205,6 +212,10 @@ func (k *Takeover) resume(wanted state, dryRun bool) error {
 	if err := json.Unmarshal(text, &k.state); err != nil {
 		return fmt.Errorf("%s is damaged: empty the data directory and begin again: %w", path, err)
 	}
+	if !k.state.Loaded { // nothing was written
+		k.state = wanted
+		return k.saveState()
+	}
 	if k.state.Database != wanted.Database || k.state.Size != wanted.Size || !k.state.Modified.Equal(wanted.Modified) || k.state.Rename != wanted.Rename {
 		return fmt.Errorf("the takeover that was begun in %s is of %s as it was at %s, with other renamed accounts or another content: "+
 			"empty the data directory to begin again", k.target.Dir, k.state.Database, k.state.Modified.Format(time.RFC3339))
@@ -234,7 +245,7 @@ func (k *Takeover) saveState() error {
 
 // load reads the source, and chooses what comes along.
 func (k *Takeover) load(ctx context.Context, work string) error {
-	l := &loader{scratch: k.scratch, secrets: k.secrets, progress: k.target.Progress}
+	l := &loader{scratch: k.scratch, baseURL: k.target.BaseURL, secrets: k.secrets, progress: k.target.Progress}
 	isDatabase, err := isSQLite(k.source.Database)
 	if err != nil {
 		return fmt.Errorf("takeover: %w", err)
@@ -272,6 +283,11 @@ func (k *Takeover) load(ctx context.Context, work string) error {
 		}
 	}
 	k.state.Software = kind.name
+	if kind.finish != nil {
+		if err := k.scratch.script(ctx, kind.finish("'"+strings.ReplaceAll(k.target.BaseURL, "'", "''")+"'")...); err != nil {
+			return err
+		}
+	}
 	if err := k.scratch.rename(ctx, k.source.Rename); err != nil {
 		return err
 	}

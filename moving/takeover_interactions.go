@@ -107,6 +107,8 @@ func (w *writer) edits(ctx context.Context, step string) error {
 			}
 			if r.Domain != "" {
 				v.Text = ""
+			} else if r.Content == "" {
+				v.Content = text.Parse(v.Text, text.PlainText).Render(w.target.BaseURL, nil).HTML
 			}
 			v.Media.V = []store.MediaVersion{}
 			var media [][2]any

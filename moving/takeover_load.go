@@ -25,8 +25,9 @@ import (
 type loader struct {
 	*scratch
 	secrets  *secrets
-	size     int64 // of the source in bytes, 0 if unknown
-	done     int64 // bytes that were read
+	baseURL  string // of this server, and of the source
+	size     int64  // of the source in bytes, 0 if unknown
+	done     int64  // bytes that were read
 	rowsRead int64
 	progress func(step string, done, total int64)
 }

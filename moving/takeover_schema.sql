@@ -18,8 +18,9 @@ CREATE TABLE users (
     account TEXT PRIMARY KEY, id TEXT NOT NULL, email TEXT NOT NULL, pending_email TEXT NOT NULL, password TEXT NOT NULL, confirmed_at INTEGER NOT NULL,
     approved INTEGER NOT NULL, disabled INTEGER NOT NULL, admin INTEGER NOT NULL, moderator INTEGER NOT NULL,
     totp_secret TEXT NOT NULL, totp_lost INTEGER NOT NULL, -- there is a second factor whose secret cannot be read
-    reason TEXT NOT NULL, locale TEXT NOT NULL, last_active_at INTEGER NOT NULL, created_at INTEGER NOT NULL
+    reason TEXT NOT NULL, locale TEXT NOT NULL, last_active_at INTEGER NOT NULL, created_at INTEGER NOT NULL, role TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE roles (id TEXT PRIMARY KEY, admin INTEGER NOT NULL, moderator INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE preferences (account TEXT PRIMARY KEY, visibility INTEGER NOT NULL, sensitive INTEGER NOT NULL, language TEXT NOT NULL, hide_collections INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 
 CREATE TABLE follows (
@@ -39,6 +40,7 @@ CREATE TABLE posts (
     kept INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE attachments (post TEXT NOT NULL, position INTEGER NOT NULL, media TEXT NOT NULL, PRIMARY KEY (post, position)) STRICT, WITHOUT ROWID;
+CREATE TABLE loose_attachments (post TEXT NOT NULL, media TEXT NOT NULL, PRIMARY KEY (post, media)) STRICT, WITHOUT ROWID; -- of posts without an order
 CREATE TABLE tags (id TEXT PRIMARY KEY, name TEXT NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE post_tags (n INTEGER PRIMARY KEY, post TEXT NOT NULL, tag TEXT NOT NULL) STRICT;
 CREATE TABLE mentions (n INTEGER PRIMARY KEY, post TEXT NOT NULL, account TEXT NOT NULL, silent INTEGER NOT NULL) STRICT;

@@ -12,12 +12,13 @@ const maxSecretsSize = 1 << 20
 
 // secrets are the settings of the old server that its rows are encrypted with. They are in memory only.
 type secrets struct {
-	values map[string]string
+	values  map[string]string
+	derived map[int][]byte // keys, by the size of the hash that they were derived with
 }
 
 // readSecrets reads a file of lines NAME=VALUE, as Mastodon's .env.production is. Without a file there are none.
 func readSecrets(path string) (*secrets, error) {
-	s := &secrets{values: make(map[string]string)}
+	s := &secrets{values: make(map[string]string), derived: make(map[int][]byte)}
 	if path == "" {
 		return s, nil
 	}
