@@ -2,6 +2,7 @@ package moving
 
 import (
 	"context"
+	"database/sql"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,25 +31,33 @@ type LeftOut struct {
 	Kind   string `json:"kind"`
 	Reason string `json:"reason"`
 	Count  int64  `json:"count"`
+
+	unsaved int64 // of Count: not yet in the scratch database
 }
 
 func newReport() *Report { return &Report{Counts: []Count{}, LeftOut: []*LeftOut{}, Notes: []string{}} }
 
 // leave counts a row that is left out.
-func (r *Report) leave(kind, reason string) { r.leaveMany(kind, reason, 1) }
+func (r *Report) leave(kind, reason string) {
+	if l := r.leaveMany(kind, reason, 1); l != nil {
+		l.unsaved++
+	}
+}
 
-func (r *Report) leaveMany(kind, reason string, n int64) {
+// leaveMany counts rows, and returns their entry, nil if there is none.
+func (r *Report) leaveMany(kind, reason string, n int64) *LeftOut {
 	if n == 0 {
-		return
+		return nil
 	}
 	i := slices.IndexFunc(r.LeftOut, func(l *LeftOut) bool { return l.Kind == kind && l.Reason == reason })
 	if i < 0 {
 		if len(r.LeftOut) >= maxNotes {
-			return
+			return nil
 		}
 		i, r.LeftOut = len(r.LeftOut), append(r.LeftOut, &LeftOut{Kind: kind, Reason: reason})
 	}
 	r.LeftOut[i].Count += n
+	return r.LeftOut[i]
 }
 
 func (r *Report) note(text string) {
@@ -144,6 +153,15 @@ func (k *Takeover) count(ctx context.Context) error {
 			return err
 		}
 		r.leaveMany(c.kind, c.reason, n)
+	}
+	if err := k.scratch.rows(ctx, func(rows *sql.Rows) error { // before this process
+		var kind, reason string
+		var n int64
+		err := rows.Scan(&kind, &reason, &n)
+		r.leaveMany(kind, reason, n)
+		return err
+	}, `SELECT kind, reason, count FROM left_out`); err != nil {
+		return err
 	}
 	for _, l := range listed {
 		names, err := k.scratch.listOf(ctx, `SELECT a.username FROM accounts a JOIN users u ON u.account = a.id WHERE a.domain = '' AND a.kept = 1 AND (`+l.query+`) ORDER BY a.username`)

@@ -2,7 +2,6 @@ package moving
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"unicode"
@@ -15,9 +14,6 @@ import (
 
 // writePage is how many rows one transaction of the store has.
 const writePage = 1000
-
-// ErrKilled is for tests: the error of a step after which the process would have been killed.
-var errStop = errors.New("takeover: stopped")
 
 // Write writes what Prepare has chosen into the store. It continues where an earlier call has ended.
 func (k *Takeover) Write(ctx context.Context) error {
@@ -61,9 +57,6 @@ func (k *Takeover) Write(ctx context.Context) error {
 		if err := step.run(ctx, step.name); err != nil {
 			return fmt.Errorf("%s: %w", step.name, err)
 		}
-		if w.stopAfter == step.name {
-			return errStop
-		}
 	}
 	return k.target.db.Update(ctx, func(tx *store.Tx) error { return tx.EndTakeover(ctx) })
 }
@@ -71,9 +64,8 @@ func (k *Takeover) Write(ctx context.Context) error {
 // writer writes rows of the scratch database into the store.
 type writer struct {
 	*Takeover
-	rows      *sqlx.DB
-	step      string // for progress
-	stopAfter string
+	rows *sqlx.DB
+	step string // for progress
 }
 
 // positioned is a row with its place in the order of a step.
@@ -121,12 +113,29 @@ func eachOf[T positioned](ctx context.Context, w *writer, step, query string, si
 		if err := write(page, from); err != nil {
 			return err
 		}
+		if err := w.saveLeftOut(ctx); err != nil {
+			return err
+		}
 		done += int64(len(page))
 		w.target.Progress(w.step, done, 0)
 		if len(page) < size {
 			return nil
 		}
 	}
+}
+
+// saveLeftOut stores what was left out since the last call, for the report after a process that was killed.
+func (w *writer) saveLeftOut(ctx context.Context) error {
+	for _, l := range w.Report.LeftOut {
+		if l.unsaved == 0 {
+			continue
+		}
+		if err := w.scratch.leaveOut(ctx, l.Kind, l.Reason, l.unsaved); err != nil {
+			return err
+		}
+		l.unsaved = 0
+	}
+	return w.scratch.commit()
 }
 
 // take inserts a row, and counts one that a constraint refuses.
@@ -138,22 +147,22 @@ func (w *writer) take(ctx context.Context, tx *store.Tx, kind string, row any) (
 	return ok, err
 }
 
-// snake returns the name of a column for that of a field.
+// snake returns the name of a column for that of a field, such as avatar_url for AvatarURL.
 func snake(name string) string {
 	var b strings.Builder
-	for i, r := range name {
-		if unicode.IsUpper(r) {
-			if i > 0 {
-				b.WriteByte('_')
-			}
-			r = unicode.ToLower(r)
+	wasUpper := true
+	for _, r := range name {
+		isUpper := unicode.IsUpper(r)
+		if isUpper && !wasUpper {
+			b.WriteByte('_')
 		}
-		b.WriteRune(r)
+		b.WriteRune(unicode.ToLower(r))
+		wasUpper = isUpper
 	}
 	return b.String()
 }
 
-// timeOr returns a time of the scratch database, nil for 0.
+// timeOrNil returns a time of the scratch database, nil for 0.
 func timeOrNil(ms int64) *store.Time {
 	if ms == 0 {
 		return nil
