@@ -455,7 +455,30 @@ func addConversations(ctx context.Context, tx *store.Tx, posts []*store.Status) 
 	return nil
 }
 
-// recount corrects all counters and indexes all posts.
+// search indexes all posts. The recount would, too, but in small parts, because it leaves room for others.
+func (w *writer) search(ctx context.Context, step string) error {
+	const query = `
+		SELECT i.id AS pos, i.id
+		FROM ids i
+		CROSS JOIN posts p ON p.id = i.source AND p.boost_of = ''
+		WHERE i.kind = 'post' AND i.id > ?
+		ORDER BY i.id
+		LIMIT ?`
+	return each(ctx, w, step, query, func(tx *store.Tx, rows []*namedRow) error {
+		for _, r := range rows {
+			exists, err := tx.StatusExists(ctx, store.StatusID(r.ID)) // a constraint may have refused it
+			if err == nil && exists {
+				err = social.IndexStatus(ctx, tx, store.StatusID(r.ID))
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// recount corrects all counters.
 func (w *writer) recount(ctx context.Context, _ string) error {
 	done := int64(0)
 	for c := (social.Recount{}); ; {

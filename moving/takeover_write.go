@@ -48,7 +48,8 @@ func (k *Takeover) Write(ctx context.Context) error {
 		{"blocked servers", w.serverBlocks},
 		{"old addresses", w.oldAddresses},
 		{"conversations", w.conversations},
-		{"counters and search", w.recount},
+		{"search", w.search},
+		{"counters", w.recount},
 		{"home timelines", w.homes},
 		{"updates to followers", w.announce},
 	}
