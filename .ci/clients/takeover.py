@@ -37,9 +37,13 @@ def call(base, path, token=None, data=None, method=None, form=None, accept=None,
     if form is not None:
         body = urllib.parse.urlencode(form).encode()
     r = urllib.request.Request(base + path, body, headers, method=method)
-    with (opener or urllib.request.build_opener()).open(r, timeout=60) as answer:
-        content = answer.read()
-        return (answer, content) if raw else json.loads(content or b"null")
+    try:
+        with (opener or urllib.request.build_opener()).open(r, timeout=60) as answer:
+            content = answer.read()
+            return (answer, content) if raw else json.loads(content or b"null")
+    except urllib.error.HTTPError as err:
+        err.msg += f" for {method or ''} {base + path}: {err.read()[:500]!r}"
+        raise
 
 
 def wait(what, fn, seconds=180):
@@ -142,9 +146,9 @@ def main():
     wait("GoToSocial", lambda: call(BASE, "/api/v1/instance"), 400)
     alice, bob = sign_in(BASE, "alice@example.org"), sign_in(BASE, "bob@example.org")
     for token, name in ((alice, "Alice"), (bob, "Bob")):
-        call(BASE, "/api/v1/accounts/update_credentials", token, method="PATCH", data={
-            "locked": False, "display_name": name + " of old", "note": "I am #" + name, "discoverable": True,
-            "fields_attributes": [{"name": "Site", "value": "https://example.org"}]})
+        call(BASE, "/api/v1/accounts/update_credentials", token, method="PATCH", form={
+            "locked": "false", "display_name": name + " of old", "note": "I am #" + name, "discoverable": "true",
+            "fields_attributes[0][name]": "Site", "fields_attributes[0][value]": "https://example.org"})
     upload(BASE, alice, "/api/v1/accounts/update_credentials", "avatar", "PATCH")
     media = upload(BASE, alice, "/api/v1/media", "file", description="a picture")
     post = lambda token, text, **more: call(BASE, "/api/v1/statuses", token, {"status": text, **more})
