@@ -11,9 +11,8 @@ import (
 
 // goToSocial has the tables of GoToSocial 0.17 to 0.20, of SQLite and of PostgreSQL alike.
 var goToSocial = software{
-	name:      "GoToSocial",
-	mediaRoot: "",
-	known:     []string{"account_settings", "status_faves", "router_sessions"},
+	name:  "GoToSocial",
+	known: []string{"account_settings", "status_faves", "router_sessions"},
 	mappings: map[string]*mapping{
 		"accounts":            gtsAccounts,
 		"account_settings":    gtsSettings,

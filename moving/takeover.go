@@ -60,11 +60,10 @@ type ServerBlock struct {
 
 // software is a kind of server that can be taken over.
 type software struct {
-	name      string
-	mediaRoot string   // of paths in rows, below the folder of files
-	known     []string // tables that only this software has
-	mappings  map[string]*mapping
-	lost      []string // what never comes along, for the report
+	name     string
+	known    []string // tables that only this software has
+	mappings map[string]*mapping
+	lost     []string // what never comes along, for the report
 
 	// finish returns statements that complete the scratch database once all rows are there; nil: none. base is the address of the server as SQL.
 	finish func(base string) []string

@@ -40,8 +40,6 @@ func prepare(t *testing.T, s moving.Source) (*moving.Report, error) {
 func TestDamagedDumps(t *testing.T) {
 	whole := string(mastodonDump(t).bytes())
 	lineOf := func(text string) int { return strings.Count(whole[:strings.Index(whole, text)], "\n") + 1 }
-	row := "1\thttps://remote.example/tag"
-	_ = row
 	for _, tt := range []struct {
 		name, dump, want string
 	}{

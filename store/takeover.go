@@ -8,8 +8,6 @@ import (
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
-
-	"svc/internal/text"
 )
 
 // The statements of a takeover that only it needs: with ids that it has chosen.
@@ -174,14 +172,6 @@ func (r reader) TakenConversations(ctx context.Context, after StatusID, limit in
 		WHERE id > ? AND visibility = 4 AND reblog_of_id IS NULL
 		ORDER BY id
 		LIMIT ?`, after, limit)
-}
-
-// TakenEmail returns the form of an e-mail address by which accounts are told apart, "" for what is none.
-func TakenEmail(address string) string {
-	if !text.ValidEmail(address) {
-		return ""
-	}
-	return text.NormalizeEmail(address)
 }
 
 // SetTakenMove stores where an account has moved to.
