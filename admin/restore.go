@@ -18,6 +18,7 @@ import (
 	"svc/internal/control"
 	"svc/internal/disk"
 	"svc/internal/objects"
+	"svc/moving"
 	"svc/store"
 )
 
@@ -57,6 +58,9 @@ var ErrRestoreUnfinished = errors.New("a restore was interrupted and the data ar
 func CheckDataComplete(dataDir string) error {
 	if _, err := os.Lstat(filepath.Join(dataDir, unfinishedDir)); err == nil {
 		return fmt.Errorf("%w (%s)", ErrRestoreUnfinished, dataDir)
+	}
+	if err := moving.CheckFinished(dataDir); err != nil {
+		return err
 	}
 	return store.CheckSalvageFinished(dataDir)
 }

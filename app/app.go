@@ -66,8 +66,9 @@ type Options struct {
 	// Serves takes the lease of replica.place before the data are opened, which only one server has. TakeOver takes it from another holder.
 	Serves, TakeOver bool
 
-	setup bool         // the data are those of an unfinished setup
-	renew *RenewedKeys // the keys are to be replaced
+	setup    bool         // the data are those of an unfinished setup
+	takeover bool         // the data are those of a takeover that goes on
+	renew    *RenewedKeys // the keys are to be replaced
 }
 
 // Server is an assembled server. The caller must Close it.

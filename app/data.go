@@ -20,8 +20,10 @@ var dataDirs = []string{"media", "emoji", "cache", "frontends", "static", "impor
 // openData opens the database, keys, emoji and media in the data directory, and creates what does not exist.
 func (s *Server) openData(ctx context.Context, o Options) (err error) {
 	c := s.Settings
-	if err := admin.CheckDataComplete(c.Data.Dir); err != nil {
-		return err
+	if !o.takeover {
+		if err := admin.CheckDataComplete(c.Data.Dir); err != nil {
+			return err
+		}
 	}
 	if err := checkNoStandby(c); err != nil {
 		return err

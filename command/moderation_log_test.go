@@ -22,7 +22,7 @@ var unloggedCommands = map[string]string{
 	"routes": "reads", "rule list": "reads", "status list": "reads", "status show": "reads", "user export": "reads", "user invites": "reads",
 	"user list": "reads", "user show": "reads", "user tokens": "reads", "verify": "reads a backup or the data", "version": "reads", "help": "reads", "health": "reads", "licenses": "reads",
 
-	"backup": "writes a copy", "restore": "makes the data directory, and the log with it", "serve": "runs the server", "standby": "runs the server on another machine", "setup": "makes the data directory",
+	"backup": "writes a copy", "restore": "makes the data directory, and the log with it", "takeover": "makes the data directory, and the log with it", "serve": "runs the server", "standby": "runs the server on another machine", "setup": "makes the data directory",
 	"completion bash": "prints a script", "completion fish": "prints a script", "completion powershell": "prints a script", "completion zsh": "prints a script",
 	"db salvage": "works without the server", "update": "replaces the program", "db prune": "does what the server does daily", "db vacuum": "changes no content", "media prune": "does what the server does daily", "media move": "changes no content",
 	"federation fetch": "stores what the other server says", "federation retry": "TestDeliveries checks its entry", "federation drop": "TestDeliveries checks its entry", "log level": "changes no data",

@@ -108,7 +108,7 @@ commands except restore work while the server runs.`,
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(helpCommand(root))
 	root.AddCommand(a.serveCommand(), a.standbyCommand(), a.leaseCommand(), a.setupCommand(), a.userCommand(), a.announcementCommand(), a.ruleCommand(), a.reportCommand(), a.statusCommand(), a.chatCommand(), a.appCommand(), a.emojiCommand(), a.relayCommand(), a.frontendCommand(), a.instanceCommand(), a.federationCommand(), a.accessCommand(), a.jobCommand(), a.mediaCommand(), a.logCommand(), a.mailCommand(),
-		a.configCommand(), a.doctorCommand(), a.dbCommand(), a.verifyCommand(), a.backupCommand(), a.restoreCommand(), a.exportCommand(), a.routesCommand(), a.healthCommand(), a.licensesCommand(), a.versionCommand(), a.updateCommand())
+		a.configCommand(), a.doctorCommand(), a.dbCommand(), a.verifyCommand(), a.backupCommand(), a.restoreCommand(), a.exportCommand(), a.takeoverCommand(), a.routesCommand(), a.healthCommand(), a.licensesCommand(), a.versionCommand(), a.updateCommand())
 	addCompletions(root, a.completers())
 	return root
 }

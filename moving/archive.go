@@ -1,4 +1,5 @@
-// Package moving reads archives of persons from other servers, and imports the posts in them into local accounts.
+// Package moving reads archives of persons from other servers, and imports the posts in them into local accounts; makes the database of a server of other
+// software that of this one (takeover.go); and writes a whole server in a plain form (server_export.go).
 //
 // An archive is a zip, a tar.gz, a folder or a single file, which nobody vouches for. It is refused as a whole if a name in it could lead out of it, if it
 // has links or devices, or if it expands too much. Its files are never unpacked under their own names. Posts are read one at a time, so that

@@ -118,7 +118,9 @@ type serverExporter struct {
 	total int64      // bytes of files
 }
 
-func (w *serverExporter) path(name string) string { return filepath.Join(w.work, filepath.FromSlash(name)) }
+func (w *serverExporter) path(name string) string {
+	return filepath.Join(w.work, filepath.FromSlash(name))
+}
 
 func (w *serverExporter) write(ctx context.Context) (err error) {
 	if w.sums, err = disk.OpenFile(w.path("SHA256SUMS"), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600); err != nil {

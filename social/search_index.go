@@ -46,6 +46,11 @@ func reindexStatus(ctx context.Context, tx *store.Tx, id store.StatusID) error {
 	return nil
 }
 
+// IndexStatus indexes a status that svc takeover has stored.
+func IndexStatus(ctx context.Context, tx *store.Tx, id store.StatusID) error {
+	return reindexStatus(ctx, tx, id)
+}
+
 // searchFields returns the searchable content of a status: its text with full handles of mentioned accounts, its subject, descriptions of
 // attachments, and poll options.
 func searchFields(st *store.Status, media []*store.Media, poll *store.Poll, accounts []*store.Account) *store.SearchDocument {

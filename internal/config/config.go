@@ -201,7 +201,7 @@ type Accounts struct {
 	BackupLifetime           time.Duration
 	BackupSizeLimit          int64
 	BackupStorageLimit       int64
-	ArchiveSizeLimit         int64 // of an archive of another server that is imported
+	ArchiveSizeLimit         int64         // of an archive of another server that is imported
 	EmailBlacklist           []string      // domains
 	UnconfirmedLifetime      time.Duration // 0: for ever
 	BirthdayRequired         bool

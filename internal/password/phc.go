@@ -86,3 +86,9 @@ func verifyBcrypt(hash, password string) bool {
 	}
 	return bcrypt.CompareHashAndPassword([]byte(hash), []byte(password)) == nil
 }
+
+// Known returns true if Verify can verify passwords by a hash that other software has made.
+func Known(hash string) bool {
+	_, err := parseArgon2id(hash)
+	return err == nil || isBcrypt(hash)
+}
