@@ -140,7 +140,7 @@ func (s *DocumentServer) ServeKey(ctx context.Context, a *store.Account) (*Respo
 
 // ServeMissing answers a request for an id of this server that no row has: with the Tombstone of a deleted object, or an error.
 func (s *DocumentServer) ServeMissing(ctx context.Context, r *http.Request, uri string) (*Response, error) {
-	if _, err := s.authorizedSigner(ctx, r, true); err != nil {
+	if _, err := s.authorizedSigner(ctx, r, false); err != nil {
 		return nil, err
 	}
 	object, isActivity := strings.CutSuffix(uri, "/activity") // as other software names the Create of a status
