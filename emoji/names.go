@@ -4,6 +4,8 @@ import (
 	_ "embed"
 	"slices"
 	"strings"
+
+	"svc/internal/packed"
 )
 
 //go:generate ./names.sh 1.8.0
@@ -11,8 +13,8 @@ import (
 // names are the emoji that a picker shows, one per line: emoji, group, version, version of its skin tones, skin tones, shortcodes, and for each
 // language the name and the keywords. Source: CLDR (Unicode License v3), groups and shortcodes by emojibase (MIT).
 //
-//go:embed names.tsv
-var names string
+//go:embed names.tsv.gz
+var names []byte
 
 // NameLanguages are the languages in which emoji have names.
 var NameLanguages = []string{"en", "de"}
@@ -44,8 +46,9 @@ const (
 // it. Skin tones do not stand for themselves.
 func Names(language string) []Named {
 	at := languageColumn + 2*max(0, slices.Index(NameLanguages, language))
-	list := make([]Named, 0, strings.Count(names, "\n"))
-	for line := range strings.Lines(names) {
+	text := string(packed.Text(names))
+	list := make([]Named, 0, strings.Count(text, "\n"))
+	for line := range strings.Lines(text) {
 		row := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		list = append(list, Named{
 			Emoji: row[textColumn], Group: row[groupColumn], Version: row[versionColumn], SkinVersion: row[skinVersionColumn],

@@ -21,3 +21,4 @@ const rows = [...names[0].values()].sort((a, b) => a.order - b.order).map((e) =>
 process.stdout.write(rows.map((row) => row.join("\t") + "\n").join(""))
 ' "$tmp/node_modules/emoji-picker-element-data" >"$tmp/names.tsv"
 mv "$tmp/names.tsv" names.tsv
+gzip -9n <names.tsv >names.tsv.gz

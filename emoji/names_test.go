@@ -4,11 +4,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"svc/internal/packed"
+	"svc/internal/packed/packedtest"
 )
 
 // TestNames checks that the table of names and the table of emoji are one: each emoji with a name is a canonical one, and each canonical one without
 // skin tones has a name.
 func TestNames(t *testing.T) {
+	packedtest.Compare(t, "names.tsv")
+	packedtest.Compare(t, "rgi.txt")
 	named := make(map[string]bool)
 	for _, language := range NameLanguages {
 		for _, e := range Names(language) {
@@ -23,7 +28,7 @@ func TestNames(t *testing.T) {
 			}
 		}
 	}
-	for e := range strings.Lines(rgi) {
+	for e := range strings.Lines(string(packed.Text(rgi))) {
 		e = strings.TrimSuffix(e, "\n")
 		if !named[e] && !strings.ContainsFunc(e, func(r rune) bool { return r >= '\U0001F3FB' && r <= '\U0001F3FF' }) {
 			t.Errorf("%s has no name", e)
@@ -34,7 +39,7 @@ func TestNames(t *testing.T) {
 			t.Errorf("%s has no name", e)
 		}
 	}
-	if strings.ContainsAny(names, `"\`) {
+	if strings.ContainsAny(string(packed.Text(names)), `"\`) {
 		t.Error("a name has to be escaped in JSON")
 	}
 	if en, de := Names("en")[0].Name, Names("de")[0].Name; en != "grinning face" || de != "grinsendes Gesicht" || Names("xx")[0].Name != en {

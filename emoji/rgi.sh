@@ -11,3 +11,4 @@ const { default: emoji } = await import(process.argv[1]);
 process.stdout.write([...emoji].map((e) => e + "\n").join(""));
 ' "$tmp/node_modules/@unicode/unicode-$version/Sequence_Property/RGI_Emoji/index.mjs" >"$tmp/rgi.txt"
 mv "$tmp/rgi.txt" rgi.txt
+gzip -9n <rgi.txt >rgi.txt.gz

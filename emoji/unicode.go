@@ -4,6 +4,8 @@ import (
 	_ "embed"
 	"strings"
 	"sync"
+
+	"svc/internal/packed"
 )
 
 //go:generate ./rgi.sh 17.0.0
@@ -11,8 +13,8 @@ import (
 // rgi is the set RGI_Emoji of Unicode Technical Standard 51, fully qualified, one per line. Source: data files of Unicode
 // (Unicode License v3).
 //
-//go:embed rgi.txt
-var rgi string
+//go:embed rgi.txt.gz
+var rgi []byte
 
 const (
 	variationSelector = "\uFE0F" // selects the coloured form of the preceding character
@@ -23,8 +25,9 @@ const (
 
 // canonical maps emoji without variation selectors to their canonical form.
 var canonical = sync.OnceValue(func() map[string]string {
-	m := make(map[string]string, strings.Count(rgi, "\n")+26)
-	for e := range strings.Lines(rgi) {
+	text := string(packed.Text(rgi))
+	m := make(map[string]string, strings.Count(text, "\n")+26)
+	for e := range strings.Lines(text) {
 		e = strings.TrimSuffix(e, "\n")
 		m[unqualified(e)] = e
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"svc/internal/packed/packedtest"
 	"svc/server"
 )
 
@@ -34,10 +35,9 @@ func TestErrorCodes(t *testing.T) {
 	}
 	want.WriteString("\n}\n")
 	if *update {
-		if err := os.WriteFile(errorsFile, want.Bytes(), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		packedtest.Write(t, errorsFile, want.Bytes())
 	}
+	packedtest.Compare(t, errorsFile)
 	if got, err := os.ReadFile(errorsFile); err != nil || !bytes.Equal(got, want.Bytes()) {
 		t.Errorf("%s has other errors than %s: go test ./server -run TestErrorCodes -update (%v)", errorsFile, coverageFile, err)
 	}

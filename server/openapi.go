@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"svc/internal/packed"
 	"svc/server/entity"
 	"svc/server/rest"
 	"svc/server/web"
@@ -36,24 +37,24 @@ func (h *apiDescription) showOpenAPI(*rest.Request) (any, error) { return h.docu
 
 // What comments and tests say about endpoints, by method and path. The tests write these files and keep them current.
 var (
-	//go:embed summaries.json
+	//go:embed summaries.json.gz
 	summariesJSON []byte
 
-	//go:embed parameters.json
+	//go:embed parameters.json.gz
 	parametersJSON []byte
 
-	//go:embed errors.json
+	//go:embed errors.json.gz
 	errorsJSON []byte
 )
 
 // Parameters returns the parameters of the endpoints by method and path.
 var Parameters = sync.OnceValues(func() (list map[string][]rest.Parameter, err error) {
-	return list, json.Unmarshal(parametersJSON, &list)
+	return list, json.Unmarshal(packed.Text(parametersJSON), &list)
 })
 
 // ErrorCodes returns the errors that tests got from endpoints, by method and path.
 var ErrorCodes = sync.OnceValues(func() (list map[string][]int, err error) {
-	return list, json.Unmarshal(errorsJSON, &list)
+	return list, json.Unmarshal(packed.Text(errorsJSON), &list)
 })
 
 func (h *apiDescription) describe() (json.RawMessage, error) {
@@ -64,7 +65,7 @@ func (h *apiDescription) describe() (json.RawMessage, error) {
 		},
 	}
 	var err error
-	if err = json.Unmarshal(summariesJSON, &d.Summaries); err == nil {
+	if err = json.Unmarshal(packed.Text(summariesJSON), &d.Summaries); err == nil {
 		d.Parameters, err = Parameters()
 	}
 	if err == nil {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"svc/internal/packed/packedtest"
 	"svc/server"
 	"svc/server/rest"
 )
@@ -22,11 +23,10 @@ const parametersFile = "parameters.json"
 // -update it is rewritten from the records in SVC_API_COVERAGE.
 func TestParameters(t *testing.T) {
 	if dir := os.Getenv("SVC_API_COVERAGE"); *update && dir != "" {
-		if err := os.WriteFile(parametersFile, formatParameters(t, readParameters(t, dir)), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		packedtest.Write(t, parametersFile, formatParameters(t, readParameters(t, dir)))
 		return
 	}
+	packedtest.Compare(t, parametersFile)
 	list, err := server.Parameters()
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"svc/internal/packed/packedtest"
 	"svc/server"
 )
 
@@ -57,10 +58,9 @@ func TestSummaries(t *testing.T) {
 	}
 	want = append(want, '\n')
 	if *update {
-		if err := os.WriteFile(summariesFile, want, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		packedtest.Write(t, summariesFile, want)
 	}
+	packedtest.Compare(t, summariesFile)
 	if got, err := os.ReadFile(summariesFile); err != nil || string(got) != string(want) {
 		t.Errorf("%s is not what the comments of the handlers say: go test ./server -run TestSummaries -update (%v)", summariesFile, err)
 	}

@@ -6,12 +6,12 @@
 package licenses
 
 import (
-	"bytes"
-	"compress/gzip"
 	_ "embed"
 	"encoding/json"
 	"fmt"
 	"sync"
+
+	"svc/internal/packed"
 )
 
 //go:generate go run generate.go
@@ -43,10 +43,6 @@ var All = sync.OnceValue(func() *List {
 })
 
 func read() (*List, error) {
-	r, err := gzip.NewReader(bytes.NewReader(compressed))
-	if err != nil {
-		return nil, err
-	}
 	list := new(List)
-	return list, json.NewDecoder(r).Decode(list)
+	return list, json.Unmarshal(packed.Text(compressed), list)
 }
