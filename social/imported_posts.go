@@ -116,6 +116,10 @@ func (s *Service) importPost(ctx context.Context, tx *store.Tx, account *store.A
 	if err != nil || known[p.URI] != 0 {
 		return false, err
 	}
+	p.Content, p.Versions = text.LocalHashtags(p.Content, s.Settings.BaseURL, p.Tags), slices.Clone(p.Versions)
+	for i, v := range p.Versions {
+		p.Versions[i].Content = text.LocalHashtags(v.Content, s.Settings.BaseURL, p.Tags)
+	}
 	id, err := tx.NewStatusIDAt(ctx, p.Published)
 	if err != nil {
 		return false, err

@@ -99,3 +99,53 @@ func anchor(z *html.Tokenizer) (href string, plain bool) {
 	}
 	return href, plain
 }
+
+// LocalHashtags makes the hashtags in sanitised HTML lead to the pages of the server at base, instead of those of another server. Their names are
+// the last segments of their URLs; others than tags are left.
+func LocalHashtags(source, base string, tags []string) string {
+	if !strings.Contains(source, "hashtag") {
+		return source
+	}
+	names := make(map[string]string, len(tags))
+	for _, name := range tags {
+		names[TagKey(name)] = name
+	}
+	var b strings.Builder
+	z := html.NewTokenizer(strings.NewReader(source))
+	for {
+		kind := z.Next()
+		if kind == html.ErrorToken { // the end
+			return b.String()
+		}
+		raw := string(z.Raw())
+		if t := z.Token(); kind == html.StartTagToken && t.Data == "a" && localHashtag(&t, base, names) {
+			raw = t.String()
+		}
+		b.WriteString(raw)
+	}
+}
+
+// localHashtag changes the href of a link if it is a hashtag with one of the names.
+func localHashtag(t *html.Token, base string, names map[string]string) bool {
+	isHashtag, href := false, -1
+	for i, a := range t.Attr {
+		switch a.Key {
+		case "class":
+			isHashtag = slices.Contains(strings.Fields(a.Val), "hashtag")
+		case "href":
+			href = i
+		}
+	}
+	if !isHashtag || href < 0 {
+		return false
+	}
+	u, err := url.Parse(t.Attr[href].Val)
+	if err != nil {
+		return false
+	}
+	name, known := names[TagKey(u.Path[strings.LastIndexByte(u.Path, '/')+1:])]
+	if known {
+		t.Attr[href].Val = TagURL(base, name)
+	}
+	return known
+}

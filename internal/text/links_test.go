@@ -84,3 +84,19 @@ func TestOnlyLink(t *testing.T) {
 		}
 	}
 }
+
+func TestLocalHashtags(t *testing.T) {
+	for source, want := range map[string]string{
+		`<p>no links</p>`: `<p>no links</p>`,
+		`<p>a <a href="https://old.example/tags/cats" class="mention hashtag" rel="tag">#<span>Cats</span></a> &amp; b</p>`: `<p>a <a href="https://here.example/tags/Cats" class="mention hashtag" rel="tag">#<span>Cats</span></a> &amp; b</p>`,
+		`<a class="hashtag" href="https://old.example/tag/%E7%8C%AB">#猫</a>`:                                                `<a class="hashtag" href="https://here.example/tags/%E7%8C%AB">#猫</a>`,
+		`<a class="hashtag" href="https://old.example/tags/dogs">#dogs</a>`:                                                 `<a class="hashtag" href="https://old.example/tags/dogs">#dogs</a>`,
+		`<a href="https://old.example/tags/cats">the hashtag cats</a>`:                                                      `<a href="https://old.example/tags/cats">the hashtag cats</a>`,
+		`<a class="hashtag">#cats</a>`:                            `<a class="hashtag">#cats</a>`,
+		`<a class="hashtag" href="https://old.example">#cats</a>`: `<a class="hashtag" href="https://old.example">#cats</a>`,
+	} {
+		if got := text.LocalHashtags(source, "https://here.example", []string{"Cats", "猫"}); got != want {
+			t.Errorf("%s:\ngot  %s\nwant %s", source, got, want)
+		}
+	}
+}
