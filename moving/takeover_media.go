@@ -216,10 +216,10 @@ func (w *writer) oldFile(ctx context.Context, tx *store.Tx, address, name string
 // oldAddress makes an old address lead to a path here, if it is one.
 func (w *writer) oldAddress(ctx context.Context, tx *store.Tx, address, target string) error {
 	u, err := url.Parse(address)
-	if err != nil || u.EscapedPath() == "" || u.EscapedPath() == target {
+	if err != nil || u.Path == "" || u.Path == target {
 		return nil
 	}
-	if err := tx.AddOldMedia(ctx, u.EscapedPath(), target); err != nil {
+	if err := tx.AddOldMedia(ctx, u.Path, target); err != nil {
 		var refused *errs.Error
 		if errors.As(err, &refused) {
 			w.Report.leave("old addresses of files", "they are no paths")
