@@ -219,19 +219,19 @@ func databaseFinding(text string) *Finding {
 
 // keys checks that the keys in a folder are complete and belong to the database.
 func (v *verifier) keys(s *store.Snapshot, dir string) {
-	known, err := s.Identity(v.ctx)
+	known, err := s.KeysHash(v.ctx)
 	if err != nil {
 		v.add(PartKeys, NotChecked, keysDir, "the database does not say which server it belongs to: %v", err)
 		return
 	}
 	stored, err := keys.Read(dir)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && len(known.KeysHash) == 0: // it was never started
+	case errors.Is(err, fs.ErrNotExist) && len(known) == 0: // it was never started
 	case errors.Is(err, fs.ErrNotExist):
 		v.add(PartKeys, Missing, keysDir, "%v", err)
 	case err != nil:
 		v.add(PartKeys, Damaged, keysDir, "%v", err)
-	case len(known.KeysHash) > 0 && !bytes.Equal(known.KeysHash, stored.Fingerprint()):
+	case len(known) > 0 && !bytes.Equal(known, stored.Fingerprint()):
 		v.add(PartKeys, Damaged, keysDir, "they are not the keys with which the database was written")
 	}
 }

@@ -95,6 +95,12 @@ func (file *File) Release() {
 	}
 }
 
+// ReserveOther returns an empty reservation for files beside the uploads, such as archives that are imported.
+func (f *Files) ReserveOther() *Reservation { return f.budget.Load().Reserve(OtherFiles) }
+
+// RemeasureOther makes the next reservation measure the data directory again, because files beside the uploads were removed.
+func (f *Files) RemeasureOther() { f.budget.Load().Remeasure() }
+
 // Ingest stores the content of r for an owner, without its metadata, and returns when it is on disk or in the bucket. It reads slightly more than maxBytes at most.
 // Content that is too long, not accepted for the kind, damaged, or too costly is rejected with an errs.Error, and nothing is stored.
 // No clean-up removes the files until File.Release.

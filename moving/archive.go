@@ -45,9 +45,12 @@ type file struct {
 	open func() (io.ReadCloser, error)
 }
 
-// Open opens an archive of at most maxBytes, packed and unpacked. A tar.gz is unpacked into the folder work first, which stays for the next time. An archive that
-// is refused is an errs.Error.
-func Open(ctx context.Context, name, work string, maxBytes int64) (*Archive, error) {
+// Reserve reserves room on the disk for so many bytes.
+type Reserve func(ctx context.Context, bytes int64) error
+
+// Open opens an archive of at most maxBytes, packed and unpacked. A tar.gz is unpacked into the folder work first, which stays for the next time; reserve is called
+// before so many bytes are written, and its error ends that. An archive that is refused is an errs.Error.
+func Open(ctx context.Context, name, work string, maxBytes int64, reserve Reserve) (*Archive, error) {
 	limits := unzip.LargeLimits{Bytes: maxBytes, Entries: maxFiles, Depth: maxDepth}
 	info, err := os.Stat(name)
 	switch {
@@ -76,7 +79,7 @@ func Open(ctx context.Context, name, work string, maxBytes int64) (*Archive, err
 		return openZip(f, info.Size(), limits)
 	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
 		defer f.Close()
-		return openTar(ctx, f, work, limits)
+		return openTar(ctx, f, work, limits, reserve)
 	case bytes.HasPrefix(bytes.TrimLeft(head, "\ufeff \r\n\t"), []byte("[")): // a list of notes, which is not packed
 		return newArchive(map[string]file{notesName: {info.Size(), func() (io.ReadCloser, error) { return os.Open(name) }}}, f), nil
 	}
@@ -170,7 +173,7 @@ func (a *Archive) Has(name string) bool {
 	return ok
 }
 
-// Open opens a file, of which no more is read than the archive says.
+// Open opens a file, of which no more is read than the archive says. A file that cannot be unpacked is an errs.Error of its reader.
 func (a *Archive) Open(name string) (io.ReadCloser, error) {
 	f, ok := a.files[name]
 	if !ok {
@@ -180,12 +183,22 @@ func (a *Archive) Open(name string) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open %q in the archive: %w", name, err)
 	}
-	return limitedFile{io.LimitReader(r, f.size), r}, nil
+	return limitedFile{name, io.LimitReader(r, f.size), r}, nil
 }
 
 type limitedFile struct {
-	io.Reader
+	name   string
+	source io.Reader
 	io.Closer
+}
+
+// Read reads from the file. Damage is a refusal, because another attempt would find it again.
+func (f limitedFile) Read(b []byte) (int, error) {
+	n, err := f.source.Read(b)
+	if err != nil && err != io.EOF {
+		err = unzip.ReadError(f.name, err)
+	}
+	return n, err
 }
 
 // readAll returns the content of a small file.
@@ -197,7 +210,7 @@ func (a *Archive) readAll(name string, maxBytes int64) ([]byte, error) {
 	defer r.Close()
 	b, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
 	if err != nil {
-		return nil, unzip.ReadError(name, err)
+		return nil, err
 	}
 	if int64(len(b)) > maxBytes {
 		return nil, unzip.Refuse(name, "the file has more than %d bytes", maxBytes)
@@ -243,9 +256,4 @@ func isGzip(name string) (bool, error) {
 		return false, nil
 	}
 	return head[0] == 0x1f && head[1] == 0x8b, nil
-}
-
-// isDamaged returns true if a file of an archive could not be unpacked.
-func isDamaged(err error) bool {
-	return errors.Is(err, zip.ErrChecksum) || errors.Is(err, zip.ErrFormat) || errors.Is(err, io.ErrUnexpectedEOF)
 }

@@ -143,9 +143,6 @@ func (b *batch) storeFile(ctx context.Context, p *Post, at int) error {
 	case errors.As(err, &refusal) && refusal.Status < 500:
 		b.skip(a.Path, refusal.Message)
 		return nil
-	case isDamaged(err):
-		b.skip(a.Path, "the file is damaged in the archive")
-		return nil
 	}
 	return err
 }

@@ -2,7 +2,6 @@ package moving
 
 import (
 	"bytes"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -280,19 +279,6 @@ func splitArray(v string) (list []string, ok bool) {
 		}
 		v = v[1:]
 	}
-}
-
-// bytes returns a bytea, which PostgreSQL writes in hexadecimal digits.
-func (r *row) bytes(column string) []byte {
-	v := r.raw(column)
-	if digits, ok := bytes.CutPrefix(v, []byte(`\x`)); ok {
-		out := make([]byte, hex.DecodedLen(len(digits)))
-		if _, err := hex.Decode(out, digits); err != nil {
-			r.fail(column, "bytes")
-		}
-		return out
-	}
-	return bytes.Clone(v)
 }
 
 // json reads a value of JSON into v. NULL leaves it.

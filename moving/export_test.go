@@ -7,7 +7,7 @@ import (
 
 // Check opens an archive and reads its posts, as an import does.
 func Check(ctx context.Context, name, work string, maxBytes int64) error {
-	a, err := Open(ctx, name, work, maxBytes)
+	a, err := Open(ctx, name, work, maxBytes, func(context.Context, int64) error { return nil })
 	if err != nil {
 		return err
 	}

@@ -92,7 +92,14 @@ func (m *Importer) open(ctx context.Context, a *store.Archive) (*Archive, error)
 	if a.ByStaff {
 		limit = max(limit, 1_000_000_000) * staffFactor
 	}
-	return Open(ctx, m.path(a), m.work(a), limit)
+	room := m.files.ReserveOther() // for what a tar.gz unpacks
+	archive, err := Open(ctx, m.path(a), m.work(a), limit, room.Grow)
+	if err != nil {
+		room.Release()
+	} else {
+		room.Commit()
+	}
+	return archive, err
 }
 
 // check opens an archive and returns the account that it is of. A tar.gz is not opened, because that would take long.
@@ -182,7 +189,7 @@ func (m *Importer) importArchive(ctx context.Context, a *store.Archive) error {
 		return err
 	}
 	if account.Unavailable {
-		return m.social.FinishArchive(ctx, a.ID, "The account is not active")
+		return m.social.FinishArchive(ctx, a.ID, social.ErrInactiveImport.Message)
 	}
 	err = m.read(ctx, account, a)
 	refusal := (*errs.Error)(nil)
@@ -301,6 +308,7 @@ func (m *Importer) removeFiles(a *store.Archive) error {
 	if a.Uploaded {
 		err = errors.Join(err, disk.RemoveAll(m.path(a)))
 	}
+	m.files.RemeasureOther()
 	return err
 }
 

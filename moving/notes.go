@@ -2,6 +2,7 @@ package moving
 
 import (
 	"encoding/json"
+	"math"
 	"path"
 	"slices"
 	"strings"
@@ -155,8 +156,9 @@ func (f *notes) poll(n *notePoll, published time.Time) *store.Poll {
 	poll := &store.Poll{Multiple: n.Multiple}
 	votes := 0
 	for _, c := range n.Choices[:min(len(n.Choices), maxOptions)] {
-		poll.Options.V = append(poll.Options.V, store.PollOption{Title: option(c.Text), Votes: max(0, c.Votes)})
-		votes += max(0, c.Votes)
+		count := max(0, min(c.Votes, math.MaxInt32)) // as activity.Object.Count
+		poll.Options.V = append(poll.Options.V, store.PollOption{Title: option(c.Text), Votes: count})
+		votes += count
 	}
 	if !poll.Multiple {
 		poll.VotersCount = &votes

@@ -81,6 +81,9 @@ func (f *outbox) id(entry json.RawMessage) string {
 func (f *outbox) post(entry json.RawMessage) (*Post, string) {
 	o, err := activity.Parse(entry)
 	if err != nil {
+		if f.id(entry) != "" {
+			return nil, "the post cannot be read: " + err.Error()
+		}
 		return nil, "" // an id only, or what is no activity
 	}
 	if o.Is("Create", "Update") {

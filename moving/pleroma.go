@@ -184,9 +184,12 @@ func pleromaUser(l *loader, r *row, uri string) error {
 		r.bool("is_moderator"), secret, lost, r.text("registration_reason"), r.text("language"), r.time("last_active_at"), r.time("inserted_at"), ""); err != nil {
 		return err
 	}
-	visibility, ok := store.ParseVisibility(r.text("default_scope"))
+	visibility, ok := store.Public, true
+	if scope := r.text("default_scope"); scope != "" {
+		visibility, ok = store.ParseVisibility(scope)
+	}
 	if !ok || visibility == store.ListOnly {
-		visibility = store.Public
+		visibility = store.Private
 	}
 	if err := l.put(r, "preferences", uri, visibility, false, "", false); err != nil {
 		return err

@@ -219,7 +219,7 @@ func (w *writer) oldAddress(ctx context.Context, tx *store.Tx, address, target s
 	if err != nil || u.Path == "" || u.Path == target {
 		return nil
 	}
-	if err := tx.AddOldMedia(ctx, u.Path, target); err != nil {
+	if err := tx.AddOldMedia(ctx, strings.TrimSuffix(u.Path, "/"), target); err != nil {
 		var refused *errs.Error
 		if errors.As(err, &refused) {
 			w.Report.leave("old addresses of files", "they are no paths")
@@ -343,7 +343,7 @@ func (w *writer) emoji(ctx context.Context, step string) error {
 			}
 			w.Report.leave("emoji", "the shortcode or the picture is not accepted")
 		} else if file := pack.Files[r.Shortcode]; file != "" {
-			target = "/emoji/" + emojiPack + "/" + (&url.URL{Path: file}).EscapedPath()
+			target = "/emoji/" + emojiPack + "/" + file
 		}
 		return w.target.db.Update(ctx, func(tx *store.Tx) error {
 			if target != "" {

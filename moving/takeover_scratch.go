@@ -44,7 +44,7 @@ func openScratch(ctx context.Context, dir string) (*scratch, error) {
 	db.SetMaxOpenConns(1)
 	s := &scratch{db: db, statements: make(map[string]*sql.Stmt)}
 	var n int
-	if err := db.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema WHERE name = 'left_out'`).Scan(&n); err == nil && n == 0 {
+	if err = db.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema WHERE name = 'left_out'`).Scan(&n); err == nil && n == 0 {
 		_, err = db.ExecContext(ctx, scratchSchema)
 	}
 	if err != nil {

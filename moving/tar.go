@@ -34,10 +34,10 @@ type unpackedFile struct {
 }
 
 // openTar opens a tar.gz, which is unpacked into a folder because it cannot be read at any place. The files have numbers there, so that no name can do harm.
-func openTar(ctx context.Context, packed *os.File, work string, l unzip.LargeLimits) (*Archive, error) {
+func openTar(ctx context.Context, packed *os.File, work string, l unzip.LargeLimits, reserve Reserve) (*Archive, error) {
 	index, err := readIndex(work)
 	if errors.Is(err, fs.ErrNotExist) {
-		if index, err = unpack(ctx, packed, work, l); err != nil {
+		if index, err = unpack(ctx, packed, work, l, reserve); err != nil {
 			return nil, errors.Join(err, disk.RemoveAll(work))
 		}
 	}
@@ -66,7 +66,7 @@ func readIndex(work string) (index []unpackedFile, err error) {
 }
 
 // unpack unpacks a tar.gz into a new folder.
-func unpack(ctx context.Context, packed *os.File, work string, l unzip.LargeLimits) ([]unpackedFile, error) {
+func unpack(ctx context.Context, packed *os.File, work string, l unzip.LargeLimits, reserve Reserve) ([]unpackedFile, error) {
 	info, err := packed.Stat()
 	if err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func unpack(ctx context.Context, packed *os.File, work string, l unzip.LargeLimi
 	if err != nil {
 		return nil, errs.Invalid("The archive is damaged: %v", err)
 	}
-	u := unpacker{work: work, limits: l, left: min(l.Bytes, gzipFreeBytes+gzipRatio*info.Size()), names: make(map[string]bool)}
+	u := unpacker{work: work, limits: l, reserve: reserve, left: min(l.Bytes, gzipFreeBytes+gzipRatio*info.Size()), names: make(map[string]bool)}
 	if err := u.run(ctx, tar.NewReader(unzipped)); err != nil {
 		return nil, err
 	}
@@ -94,11 +94,12 @@ func unpack(ctx context.Context, packed *os.File, work string, l unzip.LargeLimi
 
 // unpacker unpacks one archive.
 type unpacker struct {
-	work   string
-	limits unzip.LargeLimits
-	left   int64 // bytes that may still be unpacked
-	names  map[string]bool
-	index  []unpackedFile
+	work    string
+	limits  unzip.LargeLimits
+	reserve Reserve
+	left    int64 // bytes that may still be unpacked
+	names   map[string]bool
+	index   []unpackedFile
 }
 
 func (u *unpacker) run(ctx context.Context, t *tar.Reader) error {
@@ -122,6 +123,9 @@ func (u *unpacker) run(ctx context.Context, t *tar.Reader) error {
 		}
 		if h.Typeflag == tar.TypeDir {
 			continue
+		}
+		if err := u.reserve(ctx, h.Size); err != nil {
+			return err
 		}
 		if err := u.add(name, t, h.Size); err != nil {
 			return err

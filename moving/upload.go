@@ -28,11 +28,16 @@ func (m *Importer) BeginUpload(ctx context.Context, account *store.Account, size
 	case size > limit:
 		return nil, errs.TooLarge("The archive has %d bytes, the limit is %d", size, limit)
 	}
+	room := m.files.ReserveOther() // now, so that nobody uploads gigabytes for nothing; each piece reserves its own
+	if err := room.Grow(ctx, size); err != nil {
+		return nil, err
+	}
+	room.Release()
 	return m.social.AddArchive(ctx, account, social.NewArchive{File: "upload-" + rand.Text(), Uploaded: true, Size: size, Public: public})
 }
 
 // WritePiece stores the next piece of an upload, which begins at offset. The last piece starts the import. An offset that is not where the upload
-// stands is an error of status 409: the archive says where that is.
+// stands is an error of status 409: the archive says where that is. A disk or a data directory that is full is one of status 507.
 func (m *Importer) WritePiece(ctx context.Context, account *store.Account, id store.ArchiveID, offset int64, content io.Reader) (*store.Archive, error) {
 	if _, busy := m.uploads.LoadOrStore(id, struct{}{}); busy {
 		return nil, errs.Conflict("Another piece of this upload is being stored")
@@ -49,15 +54,20 @@ func (m *Importer) WritePiece(ctx context.Context, account *store.Account, id st
 	case offset != a.Received:
 		return nil, errs.Conflict("The upload goes on at byte %d, not at %d", a.Received, offset)
 	}
-	n, err := m.writeAt(a, content)
+	n, err := m.writeAt(ctx, a, content)
 	if err != nil {
 		return nil, err
 	}
 	if n == 0 {
 		return nil, errs.Invalid("The piece is empty")
 	}
-	if a, err = m.social.RecordUpload(ctx, id, a.Received+n); err != nil || a.Received < a.Size {
-		return a, err
+	recorded, err := m.social.RecordUpload(ctx, id, a.Received+n)
+	if err != nil {
+		// The upload was undone while the piece arrived, and its job may have removed the file before the piece made it again.
+		return nil, errors.Join(err, m.removeUpload(ctx, a))
+	}
+	if a = recorded; a.Received < a.Size {
+		return a, nil
 	}
 	of, err := m.check(ctx, account, a)
 	if refusal := (*errs.Error)(nil); errors.As(err, &refusal) {
@@ -69,8 +79,32 @@ func (m *Importer) WritePiece(ctx context.Context, account *store.Account, id st
 	return m.social.QueueArchive(ctx, id, of.Handle, of.ActorURI)
 }
 
+// removeUpload removes the file of an upload that has ended, unless it waits for its import.
+func (m *Importer) removeUpload(ctx context.Context, a *store.Archive) error {
+	now, err := m.db.Archive(ctx, a.ID)
+	switch {
+	case errs.IsNotFound(err):
+		return m.removeFiles(a)
+	case err != nil || now.State == store.ArchiveUploading || now.State == store.ArchiveQueued:
+		return err
+	}
+	return m.removeFiles(a)
+}
+
 // writeAt writes a piece at the end of an upload and returns its bytes, which are on disk then.
-func (m *Importer) writeAt(a *store.Archive, content io.Reader) (n int64, err error) {
+func (m *Importer) writeAt(ctx context.Context, a *store.Archive, content io.Reader) (n int64, err error) {
+	left := min(MaxPiece, a.Size-a.Received)
+	room := m.files.ReserveOther()
+	if err := room.Grow(ctx, left); err != nil {
+		return 0, err
+	}
+	defer func() {
+		if err != nil {
+			room.Release()
+		} else {
+			room.Commit()
+		}
+	}()
 	f, err := disk.OpenFile(filepath.Join(m.Dir, a.File), os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return 0, err
@@ -79,7 +113,6 @@ func (m *Importer) writeAt(a *store.Archive, content io.Reader) (n int64, err er
 	if err := f.Truncate(a.Received); err != nil { // a piece that was cut off
 		return 0, err
 	}
-	left := min(MaxPiece, a.Size-a.Received)
 	b := make([]byte, 256<<10)
 	for {
 		got, readErr := content.Read(b)

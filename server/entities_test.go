@@ -135,6 +135,9 @@ var readable = map[string]struct{ path, shape string }{
 	"/api/v1/svc/imports":                    {"", "[]Import"},
 	"/api/v1/svc/imports/:id":                {"/api/v1/svc/imports/IMPORT", "Import"},
 	"/api/v1/svc/imports/:id/skipped":        {"/api/v1/svc/imports/IMPORT/skipped", "[]SkippedEntry"},
+	"/api/v1/svc/archives":                   {"", "[]Archive"},
+	"/api/v1/svc/archives/:id":               {"/api/v1/svc/archives/ARCHIVE", "Archive"},
+	"/api/v1/svc/archives/:id/skipped":       {"/api/v1/svc/archives/ARCHIVE/skipped", "[]ArchiveSkip"},
 	"/api/v1/svc/bookmark_folders":           {"", "[]BookmarkFolder"},
 	"/api/v1/svc/chats":                      {"/api/v1/svc/chats?with_muted=true", "[]Chat"},
 	"/api/v1/svc/chats/:id":                  {"/api/v1/svc/chats/CHAT", "Chat"},
@@ -200,6 +203,8 @@ func TestEntities(t *testing.T) {
 	rich.Post("/api/v1/svc/backups").Want(200)
 	srv.RunJobs()
 	imported := rich.Get("/api/v1/svc/imports").Want(200).IDs()[0]
+	archive := rich.Post("/api/v1/svc/archives", "size", "1000").Want(200).Object().ID()
+	srv.Exec(`INSERT INTO archive_skips (archive_id, item, reason) SELECT id, 'a.png', 'the file is damaged' FROM archives`)
 	service := apptest.StartPushService(t)
 	for _, m := range []*apptest.User{rich, other, empty} { // without a subscription the response is 404
 		m.SubscribePush(service)
@@ -216,7 +221,7 @@ func TestEntities(t *testing.T) {
 		{"an anonymous client", srv.As(nil), []string{"SELF", "", "ACCOUNT", empty.ID, "LIST", "", "MEDIA", "", "NOTIFICATION", "", "CONVERSATION", "", "POLL", poll, "SCHEDULED", ""}},
 	}
 	for i := range viewers {
-		viewers[i].ids = append(viewers[i].ids, "IMPORT", map[bool]string{true: imported}[i == 0])
+		viewers[i].ids = append(viewers[i].ids, "IMPORT", map[bool]string{true: imported}[i == 0], "ARCHIVE", map[bool]string{true: archive}[i == 0])
 	}
 	for i, chat := range append(addRichChats(srv, rich, other), "", "") {
 		viewers[i].ids = append(viewers[i].ids, "CHAT", chat)

@@ -233,7 +233,7 @@ func TestReadsOnDamagedDatabase(t *testing.T) {
 // writesOnGet are paths that say that nothing is stored, or that store something.
 var writesOnGet = map[string]bool{
 	"/health": true, "/ready": true, "/api/v1/svc/healthcheck": true,
-	"/relay": true, "/internal/fetch": true, // the first request makes the keys
+	"/relay": true, "/internal/fetch": true, "/users/:nickname/main-key": true, // the first request makes the keys
 	"/api/account/confirm_email/:user_id/:token": true, "/api/v1/svc/accounts/mfa/backup_codes": true,
 	"/api/v1/svc/admin/users/:nickname/password_reset": true, "/api/v1/svc/emoji/packs/import": true,
 	"/api/v1/svc/admin/users/:nickname/chats": true, // each read is an entry of the moderation log

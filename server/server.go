@@ -16,7 +16,7 @@
 //   - notifications: notifications.go, notification_groups.go, notification_policy.go, announcements.go
 //   - messages: conversations.go, chats.go
 //   - media and emoji: media.go, emoji_packs.go
-//   - data of a user: imports.go, exports.go, backups.go, scrobbles.go, reports.go, annual_reports.go
+//   - data of a user: imports.go, archives.go, exports.go, backups.go, scrobbles.go, reports.go, annual_reports.go
 //   - the server itself: instance.go, instance_texts.go, openapi.go
 //   - other servers: activitypub.go, activitypub_inbox.go, old_addresses.go, webfinger.go, remote.go
 //   - pages and front ends: public_pages.go, interact.go, oembed.go, frontends.go, files.go

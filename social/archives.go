@@ -3,6 +3,7 @@ package social
 import (
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
 	"svc/internal/errs"
@@ -77,9 +78,23 @@ func (s *Service) checkArchives(ctx context.Context, tx *store.Tx, id store.Acco
 		return &errs.Error{Status: http.StatusTooManyRequests, Message: "Too many archives today", RetryAfter: 24 * time.Hour}
 	}
 	if len(recent) >= maxListedArchives {
-		return errs.Conflict("The account has too many archives: undo one of them")
+		return removeEmptyArchive(ctx, tx, recent)
 	}
 	return nil
+}
+
+// removeEmptyArchive removes the oldest of the archives of an account from which no post is left, or returns an error if there is none.
+func removeEmptyArchive(ctx context.Context, tx *store.Tx, newestFirst []*store.Archive) error {
+	for _, a := range slices.Backward(newestFirst) {
+		posts, err := tx.StatusesOfArchive(ctx, a.ID, 1)
+		if err != nil {
+			return err
+		}
+		if len(posts) == 0 {
+			return tx.RemoveArchive(ctx, a.ID)
+		}
+	}
+	return errs.Conflict("The account has too many archives: undo one of them")
 }
 
 // RecordUpload stores how much of an upload has arrived.

@@ -64,6 +64,9 @@ type ImportedBatch struct {
 // ErrArchiveStopped is returned when the import of an archive was undone meanwhile.
 var ErrArchiveStopped = errors.New("the import of the archive was stopped")
 
+// ErrInactiveImport is returned when the account was deactivated or deleted meanwhile: posts that came after its deletion would stay forever.
+var ErrInactiveImport = errs.Forbidden("The account is not active")
+
 // ImportPosts stores a part of an archive and the position in it, all at once. A post that the account has already is left out, so that
 // nothing is stored twice. Nothing is federated, notified, sent to streams, or put into home timelines.
 func (s *Service) ImportPosts(ctx context.Context, id store.ArchiveID, b ImportedBatch) error {
@@ -78,6 +81,9 @@ func (s *Service) ImportPosts(ctx context.Context, id store.ArchiveID, b Importe
 		account, err := tx.Account(ctx, a.AccountID)
 		if err != nil {
 			return err
+		}
+		if account.Unavailable {
+			return ErrInactiveImport
 		}
 		for _, p := range b.Posts {
 			added, err := s.importPost(ctx, tx, account, a, p)

@@ -13,15 +13,16 @@ import (
 	"strings"
 
 	"svc/internal/disk"
+	"svc/internal/packed"
 
 	"github.com/jmoiron/sqlx"
 )
 
 // migrationFiles has a file for each version of the schema, NNNN-name.sql. The first is the schema of version 1, each other one leads from
 // the version before to its own. hashes has a line for each version: its number and the hash of its schema. None of them changes once
-// it is in a release.
+// it is in a release. The first is embedded compressed, because it is large.
 //
-//go:embed migrations
+//go:embed migrations/hashes migrations/0001-first.sql.gz migrations/000[2-9]-*.sql migrations/00[1-9]?-*.sql
 var migrationFiles embed.FS
 
 // migration is a step to a version of the schema. Steps go forward only.
@@ -58,13 +59,13 @@ func loadMigrations(files fs.FS) ([]migration, error) {
 		return nil, err
 	}
 	hashes := strings.Fields(string(text))
-	names, err := fs.Glob(files, "migrations/*.sql")
+	names, err := fs.Glob(files, "migrations/*.sql*")
 	if err != nil {
 		return nil, err
 	}
 	var list []migration
 	for i, path := range names {
-		name := strings.TrimSuffix(filepath.Base(path), ".sql")
+		name, _, _ := strings.Cut(filepath.Base(path), ".sql")
 		number, _, _ := strings.Cut(name, "-")
 		if n, err := strconv.Atoi(number); err != nil || n != i+1 {
 			return nil, fmt.Errorf("store/%s must have the number %04d, the next one", path, i+1)
@@ -72,6 +73,9 @@ func loadMigrations(files fs.FS) ([]migration, error) {
 		sql, err := fs.ReadFile(files, path)
 		if err != nil {
 			return nil, err
+		}
+		if strings.HasSuffix(path, ".gz") {
+			sql = packed.Text(sql)
 		}
 		m := migration{name: name, sql: string(sql), rewrites: strings.HasPrefix(string(sql), rewritesMark)}
 		if 2*i+1 < len(hashes) && hashes[2*i] == strconv.Itoa(i+1) {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"svc/internal/packed/packedtest"
 	"svc/store"
 )
 
@@ -20,6 +21,7 @@ var update = flag.Bool("update", false, "write the files of the newest version o
 // migrations/hashes. With -update it adds the hash of a new version, and writes its testdata/version-N.sql; it never changes those of
 // older ones.
 func TestMigrations(t *testing.T) {
+	packedtest.Compare(t, "migrations/0001-first.sql")
 	newest := store.SchemaVersion()
 	for version := 1; version <= newest; version++ {
 		want, got, err := store.VersionHash(t.Context(), version)

@@ -14,6 +14,11 @@ func (r reader) Identity(ctx context.Context) (*Identity, error) {
 	return get[Identity](ctx, r, "identity", `SELECT server_url, server_host, keys_hash FROM meta`)
 }
 
+// KeysHash returns the KeysHash of the Identity, also from a database of an older version.
+func (r reader) KeysHash(ctx context.Context) ([]byte, error) {
+	return value[[]byte](ctx, r, "keys hash", `SELECT keys_hash FROM meta`)
+}
+
 // SetIdentity stores what the database belongs to.
 func (tx *Tx) SetIdentity(ctx context.Context, i Identity) error {
 	return tx.exec(ctx, "set identity", `UPDATE meta SET server_url = ?, server_host = ?, keys_hash = ?`, i.ServerURL, i.ServerHost, i.KeysHash)

@@ -14,6 +14,7 @@ func TestStatusReferences(t *testing.T) {
 	parts := []string{
 		"status_edits.status_id", "polls.status_id", "status_tags.status_id", "media.status_id", "reaction_counts.status_id", "home.status_id",
 		"list_timeline.status_id", "remote_statuses.status_id", "status_fetchers.status_id", "limited_statuses.status_id",
+		"old_addresses.status_id", "imported_statuses.status_id", // of local posts
 	}
 	refers, err := db.ForeignKeys(t.Context(), "statuses")
 	if err != nil {

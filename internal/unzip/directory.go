@@ -64,7 +64,7 @@ func checkDirectory(r io.ReaderAt, size int64, maxEntries int, large bool) error
 		return errs.Invalid("the archive has %d entries, more than %d", d.count, maxEntries)
 	case d.offset > uint64(size) || d.length > uint64(size) || int64(d.offset)+int64(d.length) != d.end:
 		return errs.Invalid("the list of entries is not at the end of the archive, or other data precedes the archive")
-	case d.length > uint64(maxEntries)*maxEntryHeader:
+	case large && d.length > uint64(maxEntries)*maxEntryHeader: // countEntries finds it in the others
 		return errs.Invalid("the list of entries of the archive has %d bytes", d.length)
 	}
 	mark := make([]byte, len(zipFileMark))

@@ -75,3 +75,17 @@ func TestReportOfOldPost(t *testing.T) {
 	}
 	alice.SignedIn().Get("/web/accounts/"+bob.ID+"/report", "status", old).Want(200, "the rude post", "later post 19")
 }
+
+// TestReportOfImportedPost reports a post that came from an archive, and one that quotes such a post.
+func TestReportOfImportedPost(t *testing.T) {
+	srv := apptest.Start(t)
+	alice, bob := srv.SignUp("alice"), srv.SignUp("bob")
+	bob.Post("/api/v1/svc/archives", "size", "1000").Want(200)
+	old := bob.Publish("the old post").ID()
+	bob.Publish("I wrote this", "quoted_status_id", old)
+	srv.Exec(`UPDATE archives SET origin = 'bob@old.example'`)
+	srv.Exec(`UPDATE statuses SET unfederated = 1`)
+	srv.Exec(`INSERT INTO imported_statuses (status_id, account_id, archive_id, original_uri, original_url)
+		SELECT s.id, s.account_id, a.id, 'https://old.example/' || s.id, 'https://old.example/' || s.id FROM statuses s, archives a`)
+	alice.SignedIn().Get("/web/accounts/"+bob.ID+"/report").Want(200, "the old post", "I wrote this")
+}

@@ -2,6 +2,8 @@ package staff_test
 
 import (
 	"net/url"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -156,6 +158,11 @@ func TestEveryChangeIsLogged(t *testing.T) {
 	archive := string(apptest.Zip(t, map[string][]byte{"cat.png": apptest.PNG(4, 4)}))
 	f.walk("the log", []adminCall{{request: "POST P/emoji/packs/download_zip", body: []apptest.FormPart{
 		apptest.ValuePart("name", "zipped"), {Name: "file", Filename: "zipped.zip", Content: archive, IsFile: true}}}})
+	outbox := apptest.Zip(t, map[string][]byte{"actor.json": []byte(`{"id":"https://old.example/users/alice","type":"Person","preferredUsername":"alice"}`), "outbox.json": []byte(`{"orderedItems":[]}`)})
+	if err := os.WriteFile(filepath.Join(f.Server.Dir, "imports", "old.zip"), outbox, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f.walk("the log", []adminCall{{request: "POST A/archives", body: apptest.Doc{"nickname": "alice", "file": "old.zip"}}})
 	wantTranslated(t, f.Server)
 	for _, name := range want {
 		switch {

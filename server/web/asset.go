@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"svc/emoji"
+	"svc/internal/packed"
 	"svc/server/rest"
 )
 
@@ -29,7 +30,7 @@ type Asset struct {
 
 // assetFiles are the scripts, the parts of the style, and what library/fetch wrote.
 //
-//go:embed script/*.js style/*.css library/*.js library/*.css
+//go:embed script/*.js style/*.css library/*.js.gz library/*.css
 var assetFiles embed.FS
 
 // Assets returns the files below /web/assets/VERSION/ by their path. The parts of the style are one file, the emoji are made of their table, and the
@@ -65,6 +66,9 @@ func readAssets() map[string]Asset {
 			return err
 		case strings.HasPrefix(name, "style/"):
 			style = append(style, shorten(body)...)
+		case strings.HasSuffix(name, ".gz"):
+			name = strings.TrimSuffix(name, ".gz")
+			assets[name] = newAsset(name, packed.Text(body))
 		case strings.HasPrefix(name, "script/"):
 			name = strings.TrimPrefix(name, "script/")
 			assets[name] = newAsset(name, shorten(body))

@@ -18,14 +18,13 @@ func TestLibraries(t *testing.T) {
 	for _, row := range regexp.MustCompile(`(?m)^\| (\S+) \| \S+ [\d.]+ \| \S+ \| ([0-9a-f]{64}) \|$`).FindAllSubmatch(readme, -1) {
 		sums[string(row[1])] = string(row[2])
 	}
-	files, err := assetFiles.ReadDir("library")
-	if err != nil || len(files) != len(sums) {
+	if files, err := assetFiles.ReadDir("library"); err != nil || len(files) != len(sums) {
 		t.Fatalf("%d files, %d sums, %v", len(files), len(sums), err)
 	}
-	for _, f := range files {
-		body, err := assetFiles.ReadFile("library/" + f.Name())
-		if sum := sha256.Sum256(body); err != nil || hex.EncodeToString(sum[:]) != sums[f.Name()] {
-			t.Errorf("%s differs from its sum: run server/web/library/fetch", f.Name())
+	for name, want := range sums {
+		body := Assets()["library/"+name].Body
+		if sum := sha256.Sum256(body); hex.EncodeToString(sum[:]) != want {
+			t.Errorf("%s differs from its sum: run server/web/library/fetch", name)
 		}
 	}
 }

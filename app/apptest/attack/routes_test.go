@@ -55,7 +55,7 @@ var parameters = map[string]string{
 	"notifications/:id": "notification", "requests/:id": "request", "filtered/:id": "request", "filters/:id": "filter", "edit/:id": "filter",
 	"keywords/:id": "keyword", "tags/:name": "tag", ":hashtag": "tag", "follow_requests/:id": "account", "activities/:id": "status",
 	"authorizations/:id": "status", "quote_authorizations/:id": "status", "bookmark_folders/:id": "=1", "featured_tags/:id": "=1",
-	"interaction_requests/:id": "=1", "collections/:id": "=1", ":collection_id": "=1", "items/:id": "=1", ":item": "=1", "imports/:id": "=1", "ip_blocks/:id": "=1", "domain_blocks/:id": "=1", "domain_allows/:id": "=1",
+	"interaction_requests/:id": "=1", "collections/:id": "=1", ":collection_id": "=1", "items/:id": "=1", ":item": "=1", "imports/:id": "=1", "archives/:id": "=1", "ip_blocks/:id": "=1", "domain_blocks/:id": "=1", "domain_allows/:id": "=1",
 	"email_domain_blocks/:id": "=1", "canonical_email_blocks/:id": "=1", "oauth_app/:id": "=1", "oauth_tokens/:id": "=0", "rules/:id": "=1", "rules/:key": "=1",
 	"jobs/:id": "=1", "notes/:id": "=1", ":group_key": "=ungrouped-1", "groups/:key": "=ungrouped-1", ":emoji": "=%E2%9D%A4", ":app": "=app1",
 	":permission_group": "=admin", ":document_name": "=terms-of-service", "documents/:name": "=terms-of-service", ":instance": "=127.0.0.1", "domains/:key": "=127.0.0.1",

@@ -5,51 +5,47 @@ const api = '/api/v1/svc/archives'
 const pieceSize = 4 << 20 // bytes; the server takes up to 8 MiB
 
 export function pieces(form) {
-  const texts = form.dataset
-  const input = form.elements.file
-  const done = () => {
-    const url = new URL(location.href)
-    url.searchParams.set('done', 'import')
-    location.assign(url)
-  }
+  const state = form.dataset // also the texts
 
   async function send(file, bar) {
-    let archive = { id: form.dataset.upload, size: Number(form.dataset.size), received: Number(form.dataset.received) }
+    let archive = { id: state.upload, size: Number(state.size), received: Number(state.received) }
     if (!archive.id || archive.size !== file.size) {
-      const begin = new FormData()
-      begin.append('size', file.size)
-      if (form.elements.public.checked) begin.append('public', 'true')
-      archive = await answer(fetch(api, { method: 'POST', body: begin }))
-      form.dataset.upload = archive.id
-      form.dataset.size = file.size
+      const body = new FormData()
+      body.append('size', file.size)
+      if (form.elements.public.checked) body.append('public', 'true')
+      archive = await answer(fetch(api, { method: 'POST', body }))
+      state.upload = archive.id
+      state.size = file.size
     }
     while (archive.received < file.size) {
       bar.value = archive.received / file.size
-      const piece = new FormData()
-      piece.append('offset', archive.received)
-      piece.append('piece', file.slice(archive.received, archive.received + pieceSize))
-      archive = await answer(fetch(`${api}/${encodeURIComponent(archive.id)}`, { method: 'PUT', body: piece }))
-      form.dataset.received = archive.received
+      const body = new FormData()
+      body.append('offset', archive.received)
+      body.append('piece', file.slice(archive.received, archive.received + pieceSize))
+      archive = await answer(fetch(`${api}/${archive.id}`, { method: 'PUT', body }))
+      state.received = archive.received
     }
   }
 
   form.addEventListener('submit', async (event) => {
-    const file = input.files[0]
+    const file = form.elements.file.files[0]
     if (!file) return
     event.preventDefault()
     event.stopImmediatePropagation()
-    const bar = Object.assign(document.createElement('progress'), { max: 1, value: 0 })
-    bar.setAttribute('aria-label', texts.uploading)
-    event.submitter?.after(bar)
-    if (event.submitter) event.submitter.disabled = true
+    const button = event.submitter
+    const bar = document.createElement('progress')
+    bar.value = 0
+    bar.ariaLabel = state.uploading
+    button.after(bar)
+    button.disabled = true
     try {
       await send(file, bar)
-      done()
+      location.assign('?done=import')
     } catch (failure) {
-      say(failure.message || texts.interrupted)
+      say(failure.message || state.interrupted)
     }
     bar.remove()
-    if (event.submitter) event.submitter.disabled = false
+    button.disabled = false
   }, true)
 }
 
