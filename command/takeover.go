@@ -20,7 +20,7 @@ func (a *cli) takeoverCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "takeover SOURCE",
 		Short: "Take over the data of a server of other software",
-		Long: `Take over the accounts, posts, follows and files of a server that runs GoToSocial or Mastodon, so that this server goes on at the same address. SOURCE is
+		Long: `Take over the accounts, posts, follows and files of a server that runs GoToSocial, Mastodon, Pleroma or Akkoma, so that this server goes on at the same address. SOURCE is
 the SQLite database of GoToSocial, or a plain dump of PostgreSQL (pg_dump --format=plain --schema=public). No statement of a dump is executed. The old
 server must have been stopped; nothing of it is changed.
 
@@ -72,7 +72,7 @@ verification of the data, and what remains to be done. docs/moving.md has a guid
 			return a.giveToOwner(c.Data.Dir)
 		},
 	}
-	cmd.Flags().StringVar(&source.Media, "media", "", "`FOLDER` of the old server's files: storage-local-base-path of GoToSocial, public/system of Mastodon")
+	cmd.Flags().StringVar(&source.Media, "media", "", "`FOLDER` of the old server's files: storage-local-base-path of GoToSocial, public/system of Mastodon, uploads of Pleroma")
 	cmd.Flags().StringVar(&source.Secrets, "secrets", "", "`FILE` with the encryption keys of the old server: .env.production of Mastodon")
 	cmd.Flags().StringArrayVar(&renames, "rename", nil, "give an account another nickname: `OLD=NEW`; may be repeated")
 	cmd.Flags().StringSliceVar(&source.Admins, "admins", nil, "`NICKNAMES` of the accounts that become administrators, separated by commas")
@@ -127,7 +127,7 @@ func (a *cli) printTakeover(r *moving.Report, dryRun bool) {
 
 // printRemaining prints what the operator has to do.
 func (a *cli) printRemaining(c *config.Config, r *moving.Report) {
-	paths := map[string]string{"GoToSocial": "/fileserver/", "Mastodon": "/system/"}[r.Software]
+	paths := map[string]string{"GoToSocial": "/fileserver/", "Mastodon": "/system/", "Pleroma and Akkoma": "/media/"}[r.Software]
 	address := c.Server.Listen
 	if u := (&url.URL{Scheme: "http", Host: c.Server.Listen}); !strings.HasPrefix(c.Server.Listen, "unix:") {
 		address = u.String()

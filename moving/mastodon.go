@@ -101,7 +101,7 @@ var mastodonAccounts = &mapping{
 			}
 			url = l.baseURL + "/@" + name
 		}
-		public, private := mastodonKeys(r)
+		public, private := pemKeys(r, "public_key", "private_key")
 		fields, fieldsSource := mastodonFields(r, l.baseURL, isLocal)
 		note, noteSource := r.text("note"), ""
 		if isLocal {
@@ -135,15 +135,15 @@ var mastodonAccounts = &mapping{
 	},
 }
 
-// mastodonKeys returns the keys of an account, which are stored as PEM.
-func mastodonKeys(r *row) (public string, private []byte) {
-	public = r.text("public_key")
-	if r.text("private_key") == "" {
+// pemKeys returns the keys of an account, which two columns have as PEM.
+func pemKeys(r *row, publicColumn, privateColumn string) (public string, private []byte) {
+	public = r.text(publicColumn)
+	if r.text(privateColumn) == "" {
 		return public, nil
 	}
-	block, _ := pem.Decode([]byte(r.text("private_key")))
+	block, _ := pem.Decode([]byte(r.text(privateColumn)))
 	if block == nil {
-		r.fail("private_key", "key")
+		r.fail(privateColumn, "key")
 		return "", nil
 	}
 	key, err := x509.ParsePKCS1PrivateKey(block.Bytes)
@@ -163,7 +163,7 @@ func mastodonKeys(r *row) (public string, private []byte) {
 		public, err = publicPEM(&key.PublicKey)
 	}
 	if err != nil {
-		r.fail("private_key", "usable key")
+		r.fail(privateColumn, "usable key")
 	}
 	return public, private
 }

@@ -70,7 +70,7 @@ type software struct {
 }
 
 // kinds are all kinds of servers.
-var kinds = []*software{&goToSocial, &mastodon}
+var kinds = []*software{&goToSocial, &mastodon, &pleroma}
 
 // work is the folder for the takeover in the data directory, and mark the file that says that it is not complete.
 const (

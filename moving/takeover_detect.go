@@ -31,7 +31,7 @@ func detectSoftware(ctx context.Context, path, copied string) (*software, error)
 			return kind, nil
 		}
 	}
-	return nil, fmt.Errorf("%s is of no software that can be taken over: GoToSocial and Mastodon can", path)
+	return nil, fmt.Errorf("%s is of no software that can be taken over: GoToSocial, Mastodon, Pleroma and Akkoma can", path)
 }
 
 // tableNames returns the tables of a copied database of SQLite.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"svc/internal/text"
+	"svc/social"
 	"svc/store"
 )
 
@@ -39,9 +40,18 @@ func (w *writer) favourites(ctx context.Context, step string) error {
 
 // reactions writes emoji reactions by local accounts, and to local posts.
 func (w *writer) reactions(ctx context.Context, step string) error {
-	return each(ctx, w, step, links("reactions", "t.emoji, t.url", `(a.domain = '' OR o.domain = '')`), func(tx *store.Tx, rows []*linkRow) error {
+	return each(ctx, w, step, links("reactions", "t.emoji, t.url, t.uri", `(a.domain = '' OR o.domain = '')`), func(tx *store.Tx, rows []*linkRow) error {
 		for _, r := range rows {
-			if _, err := w.take(ctx, tx, "reactions", &store.Reaction{AccountID: r.Account, StatusID: r.Post, Emoji: r.Emoji, URL: r.URL}); err != nil {
+			name, ok := w.target.social.ReactionName(social.Emoji{Name: r.Emoji, URL: r.URL})
+			if !ok {
+				w.Report.leave("reactions", "their emoji is not known here")
+				continue
+			}
+			reaction := &store.Reaction{AccountID: r.Account, StatusID: r.Post, Emoji: name, URL: r.URL}
+			if !r.Local {
+				reaction.URI = textOrNil(r.URI)
+			}
+			if _, err := w.take(ctx, tx, "reactions", reaction); err != nil {
 				return err
 			}
 		}

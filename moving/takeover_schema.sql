@@ -61,7 +61,7 @@ CREATE TABLE media (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE favourites (n INTEGER PRIMARY KEY, account TEXT NOT NULL, post TEXT NOT NULL, uri TEXT NOT NULL, waiting INTEGER NOT NULL, created_at INTEGER NOT NULL) STRICT;
-CREATE TABLE reactions (n INTEGER PRIMARY KEY, account TEXT NOT NULL, post TEXT NOT NULL, emoji TEXT NOT NULL, url TEXT NOT NULL, created_at INTEGER NOT NULL) STRICT;
+CREATE TABLE reactions (n INTEGER PRIMARY KEY, account TEXT NOT NULL, post TEXT NOT NULL, emoji TEXT NOT NULL, url TEXT NOT NULL, uri TEXT NOT NULL, created_at INTEGER NOT NULL) STRICT;
 CREATE TABLE bookmarks (n INTEGER PRIMARY KEY, account TEXT NOT NULL, post TEXT NOT NULL, created_at INTEGER NOT NULL) STRICT;
 CREATE TABLE pins (n INTEGER PRIMARY KEY, account TEXT NOT NULL, post TEXT NOT NULL, created_at INTEGER NOT NULL) STRICT;
 CREATE TABLE thread_mutes (n INTEGER PRIMARY KEY, account TEXT NOT NULL, thread TEXT NOT NULL) STRICT;
@@ -100,6 +100,16 @@ CREATE TABLE emoji (id TEXT PRIMARY KEY, shortcode TEXT NOT NULL, domain TEXT NO
 CREATE TABLE server_blocks (n INTEGER PRIMARY KEY, domain TEXT NOT NULL, severity TEXT NOT NULL, reject_media INTEGER NOT NULL, reject_reports INTEGER NOT NULL, comment TEXT NOT NULL, private_comment TEXT NOT NULL) STRICT;
 CREATE TABLE email_blocks (n INTEGER PRIMARY KEY, domain TEXT NOT NULL) STRICT;
 CREATE TABLE tombstones (uri TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE pages (n INTEGER PRIMARY KEY, post TEXT NOT NULL, address TEXT NOT NULL) STRICT; -- further addresses of local posts
+
+-- What Pleroma stores in another way. Its tables name accounts and posts by ids, its documents by addresses, which are the ids of the tables above.
+CREATE TABLE pleroma_users (id TEXT PRIMARY KEY, uri TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE pleroma_keys (user TEXT PRIMARY KEY, public_key TEXT NOT NULL, private_key BLOB, uri TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE pleroma_relationships (n INTEGER PRIMARY KEY, type INTEGER NOT NULL, account TEXT NOT NULL, target TEXT NOT NULL, expires_at INTEGER NOT NULL) STRICT;
+CREATE TABLE pleroma_activities (n INTEGER PRIMARY KEY, type TEXT NOT NULL, account TEXT NOT NULL, target TEXT NOT NULL, uri TEXT NOT NULL, created_at INTEGER NOT NULL) STRICT;
+CREATE TABLE pleroma_creates (id TEXT PRIMARY KEY, account TEXT NOT NULL, post TEXT NOT NULL, uri TEXT NOT NULL, page TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE pleroma_answers (n INTEGER PRIMARY KEY, poll TEXT NOT NULL, account TEXT NOT NULL, option TEXT NOT NULL) STRICT;
+CREATE TABLE pleroma_conversations (id TEXT PRIMARY KEY, thread TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
 -- Where things are in the new database: ids of rows, by kind.
 CREATE TABLE ids (kind TEXT NOT NULL, source TEXT NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (kind, source)) STRICT, WITHOUT ROWID;

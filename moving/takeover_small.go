@@ -338,18 +338,19 @@ func (w *writer) oldAddresses(ctx context.Context, step string) error {
 		WHERE i.kind = 'post' AND i.id > ? AND p.url <> '' AND p.url <> p.uri AND p.boost_of = ''
 		ORDER BY i.id
 		LIMIT ?`
-	err := each(ctx, w, step, pages, func(tx *store.Tx, rows []*namedRow) error {
-		for _, r := range rows {
-			u, err := url.Parse(r.Name)
-			if err != nil || !strings.HasPrefix(r.Name, w.target.BaseURL+"/") {
-				continue
-			}
-			if err := tx.AddOldAddress(ctx, u.EscapedPath(), store.StatusID(r.ID)); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	const more = `
+		SELECT g.n AS pos, i.id, g.address AS name
+		FROM pages g
+		CROSS JOIN ids i ON i.kind = 'post' AND i.source = g.post
+		CROSS JOIN posts p ON p.id = g.post
+		CROSS JOIN accounts a ON a.id = p.account AND a.domain = ''
+		WHERE g.n > ? AND p.boost_of = ''
+		ORDER BY g.n
+		LIMIT ?`
+	err := each(ctx, w, step, pages, w.oldPages(ctx))
+	if err == nil {
+		err = each(ctx, w, step+": further ones", more, w.oldPages(ctx))
+	}
 	if err != nil {
 		return err
 	}
@@ -387,6 +388,26 @@ func (w *writer) oldAddresses(ctx context.Context, step string) error {
 		}
 		return nil
 	})
+}
+
+// oldPages returns a function that makes old addresses lead to posts.
+func (w *writer) oldPages(ctx context.Context) func(*store.Tx, []*namedRow) error {
+	return func(tx *store.Tx, rows []*namedRow) error {
+		for _, r := range rows {
+			u, err := url.Parse(r.Name)
+			if err != nil || !strings.HasPrefix(r.Name, w.target.BaseURL+"/") {
+				continue
+			}
+			exists, err := tx.StatusExists(ctx, store.StatusID(r.ID)) // a constraint may have refused it
+			if err == nil && exists {
+				err = tx.AddOldAddress(ctx, u.EscapedPath(), store.StatusID(r.ID))
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 }
 
 // conversations makes the conversations of direct posts, and marks those as read that were.

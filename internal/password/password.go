@@ -1,5 +1,5 @@
 // Package password hashes passwords and verifies them. Hashes are PHC strings, which contain algorithm and cost: argon2id for new ones,
-// bcrypt is verified too, for imported accounts.
+// bcrypt and the PBKDF2 of Pleroma are verified too, for imported accounts.
 //
 // Hashing deliberately takes time and memory. Limits: 2 hashes at a time in the process, 64 callers waiting.
 package password
@@ -122,6 +122,9 @@ func (s Slot) Verify(hash, password string) (ok, outdated bool) {
 	}
 	if isBcrypt(hash) {
 		return verifyBcrypt(hash, password), true
+	}
+	if isPBKDF2(hash) {
+		return utf8.RuneCountInString(password) <= MaxLength && verifyPBKDF2(hash, password), true
 	}
 	a, err := parseArgon2id(hash)
 	if err != nil || utf8.RuneCountInString(password) > MaxLength {

@@ -89,6 +89,10 @@ func verifyBcrypt(hash, password string) bool {
 
 // Known returns true if Verify can verify passwords by a hash that other software has made.
 func Known(hash string) bool {
+	if isPBKDF2(hash) {
+		_, err := parsePBKDF2(hash)
+		return err == nil
+	}
 	_, err := parseArgon2id(hash)
 	return err == nil || isBcrypt(hash)
 }
