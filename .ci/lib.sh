@@ -4,6 +4,9 @@
 #
 # A step is a command. Exit status 77 says that this machine cannot do it; the last line of its output says why. A step can also leave out a
 # part of its work: it prints a line "skipped: WHAT: WHY".
+#
+# PASSED=FILE keeps the names of the steps that passed on this commit, so that .ci/full can go on where it was interrupted. It is for a clean
+# checkout; a step with needed=yes before it runs every time, because others use what it makes.
 
 readonly SKIPPED=77
 
@@ -46,12 +49,24 @@ check_disk() {
   done
 }
 
+# passed_before and remember NAME ask and say whether a step of this script has passed on this commit.
+passed_before() { [ -n "${PASSED:-}" ] && [ -z "${needed:-}" ] && grep -qxF "$(step_of_commit "$1")" "$PASSED" 2>/dev/null; }
+remember() { [ -z "${PASSED:-}" ] || step_of_commit "$1" >>"$PASSED"; }
+step_of_commit() {
+  [ -z "$(git status --porcelain)" ] || { echo "PASSED needs a clean checkout" >&2; return 1; }
+  echo "$(git rev-parse HEAD) $(basename "$0"): $1"
+}
+
 # step NAME COMMAND… runs one step, and ends the script if it fails. The command has a group of processes of its own, so that an interruption
 # ends all of it at once, and set -e, which is off in a condition.
 step() {
   local status=0 line count='' log=$tmp/step.log
   current=$1 begin=$SECONDS
   shift
+  if passed_before "$current"; then
+    times+=("     -  $current: passed before")
+    return
+  fi
   printf '\n=== %s\n' "$current"
   set -m
   (set -eo pipefail; "$@" 2>&1 | tee "$log") </dev/null &
@@ -76,6 +91,7 @@ step() {
   fi
   times+=("$(printf '%4d s  %s%s' $((SECONDS - begin)) "$current" "$count")")
   echo "--- $current: $((SECONDS - begin)) s"
+  remember "$current"
 }
 
 # note_skipped LINE adds a line to the last ones, once: .ci/full and the .ci/run in it can lack the same.
