@@ -52,17 +52,11 @@ func (s *Server) Run(ctx context.Context, settingsFile string) error {
 	}
 	defer stopMetrics()
 	s.log.Info("svc is running", "version", s.version, "url", s.Settings.URL().String(), "listen", ln.Addr().String(), "data", s.Settings.Data.Dir)
-	if err := s.logFirstAdminLink(ctx, settingsFile); err != nil {
-		return err
-	}
-	if err := s.Federation.Closer.LogState(ctx); err != nil {
-		return err
-	}
-	if err := s.Admin.CheckHostRules(ctx); err != nil {
-		if s.DB.Condition().State == store.Writable {
-			return err
+	if err := s.prepare(ctx, settingsFile); err != nil {
+		if ctx.Err() != nil { // a signal came before requests are served: that is no failure
+			return nil
 		}
-		s.log.Warn("the rules for hosts could not be applied", "err", err)
+		return err
 	}
 
 	s.running.Store(true)
@@ -107,6 +101,23 @@ func (s *Server) Run(ctx context.Context, settingsFile string) error {
 		err = errors.Join(err, ErrRestart)
 	}
 	return err
+}
+
+// prepare does what comes before the first request.
+func (s *Server) prepare(ctx context.Context, settingsFile string) error {
+	if err := s.logFirstAdminLink(ctx, settingsFile); err != nil {
+		return err
+	}
+	if err := s.Federation.Closer.LogState(ctx); err != nil {
+		return err
+	}
+	if err := s.Admin.CheckHostRules(ctx); err != nil {
+		if s.DB.Condition().State == store.Writable {
+			return err
+		}
+		s.log.Warn("the rules for hosts could not be applied", "err", err)
+	}
+	return nil
 }
 
 // ready returns false once Run is about to end. Before Run nobody can ask.

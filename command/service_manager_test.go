@@ -113,10 +113,11 @@ func TestJournal(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	cmd.Process.Signal(syscall.SIGTERM)
-	if err := cmd.Wait(); err != nil {
-		t.Error(err)
-	}
+	ended := cmd.Wait()
 	log := read()
+	if ended != nil {
+		t.Errorf("%v: %s", ended, log)
+	}
 	for _, want := range []string{`<6>level=INFO msg="svc is running" version=`, "<4>level=WARN msg="} {
 		if !strings.Contains(log, want) {
 			t.Errorf("no %q in %s", want, log)
