@@ -53,10 +53,11 @@ func (s *Server) Run(ctx context.Context, settingsFile string) error {
 	defer stopMetrics()
 	s.log.Info("svc is running", "version", s.version, "url", s.Settings.URL().String(), "listen", ln.Addr().String(), "data", s.Settings.Data.Dir)
 	if err := s.prepare(ctx, settingsFile); err != nil {
-		if ctx.Err() != nil { // a signal came before requests are served: that is no failure
-			return nil
+		if ctx.Err() == nil { // ending before the first request is no failure
+			return err
 		}
-		return err
+		s.log.Info("ended during the start", "reason", err)
+		return nil
 	}
 
 	s.running.Store(true)
@@ -103,7 +104,7 @@ func (s *Server) Run(ctx context.Context, settingsFile string) error {
 	return err
 }
 
-// prepare does what comes before the first request.
+// prepare logs and applies the state of the database, before the first request.
 func (s *Server) prepare(ctx context.Context, settingsFile string) error {
 	if err := s.logFirstAdminLink(ctx, settingsFile); err != nil {
 		return err

@@ -56,6 +56,10 @@ func (a *cli) serve(ctx context.Context, takeOver bool) error {
 	for {
 		app.LimitMemory(c, log)
 		server, err := app.New(ctx, c, app.Options{Schema: a.schema, Log: log, LogLevel: level, Serves: true, TakeOver: takeOver})
+		if err != nil && ctx.Err() != nil {
+			log.Info("ended during the start", "reason", err)
+			return nil
+		}
 		if err != nil {
 			return err
 		}

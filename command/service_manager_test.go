@@ -1,6 +1,7 @@
 package command_test
 
 import (
+	"bytes"
 	"fmt"
 	"net"
 	"os"
@@ -125,6 +126,25 @@ func TestJournal(t *testing.T) {
 	}
 	if strings.Contains(log, "time=") {
 		t.Errorf("there are times in %s", log)
+	}
+}
+
+// TestEndDuringStart ends the server by a signal at points of its start. The default of the signal ends it as well, before it is handled.
+func TestEndDuringStart(t *testing.T) {
+	for i := range 20 {
+		p := newWorkspace(t)
+		cmd := p.command("serve")
+		var log bytes.Buffer
+		cmd.Stderr = &log
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(i) * 15 * time.Millisecond)
+		cmd.Process.Signal(syscall.SIGTERM)
+		cmd.Wait()
+		if code := cmd.ProcessState.ExitCode(); code > 0 {
+			t.Errorf("after %d × 15 ms: exit status %d: %s", i, code, log.String())
+		}
 	}
 }
 

@@ -78,7 +78,7 @@ func (b *batch) store(ctx context.Context) error {
 	return pause(ctx, time.Since(started))
 }
 
-// storeFiles stores the attachments of posts as uploads: without metadata, and bounded. What is missing or not accepted is skipped.
+// storeFiles stores the attachments of posts as uploads: without metadata, and bounded. Files that are missing or not accepted are skipped.
 func (b *batch) storeFiles(ctx context.Context, posts []*Post) error {
 	type task struct {
 		post *Post

@@ -206,7 +206,7 @@ func (m *Importer) importArchive(ctx context.Context, a *store.Archive) error {
 	return m.social.FinishArchive(ctx, a.ID, "")
 }
 
-// read imports what is left of an archive.
+// read imports the rest of an archive.
 func (m *Importer) read(ctx context.Context, account *store.Account, a *store.Archive) error {
 	archive, err := m.open(ctx, a)
 	if err != nil {
@@ -302,7 +302,7 @@ func pause(ctx context.Context, took time.Duration) error {
 	}
 }
 
-// removeFiles removes what is no longer needed: the unpacked files, and an uploaded archive.
+// removeFiles removes the unpacked files and an uploaded archive, which are not needed any more.
 func (m *Importer) removeFiles(a *store.Archive) error {
 	err := disk.RemoveAll(m.work(a))
 	if a.Uploaded {

@@ -84,7 +84,7 @@ func (f *outbox) post(entry json.RawMessage) (*Post, string) {
 		if f.id(entry) != "" {
 			return nil, "the post cannot be read: " + err.Error()
 		}
-		return nil, "" // an id only, or what is no activity
+		return nil, "" // an id only, or no activity
 	}
 	if o.Is("Create", "Update") {
 		if o = o.Object("object"); o == nil {

@@ -227,7 +227,7 @@ func hostOf(address string) string {
 }
 
 // flakeOf returns an id of a row as pages have it: a UUID in base 62, with digits before capitals before small letters; those from the time
-// before flakes are decimal. "" stands for what is no UUID.
+// before flakes are decimal. It is "" if the text is no UUID.
 func flakeOf(uuid string) string {
 	digits := strings.ReplaceAll(uuid, "-", "")
 	n, ok := new(big.Int).SetString(digits, 16)

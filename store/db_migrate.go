@@ -249,7 +249,7 @@ func (e otherSchema) Error() string { return string(e) }
 
 func (otherSchema) Is(target error) bool { return target == ErrOtherSchema }
 
-// damage says what is wrong with the database. It is an ErrDamaged.
+// damage describes the damage of the database. It is an ErrDamaged.
 type damage string
 
 func (d damage) Error() string { return string(d) }
