@@ -9,6 +9,8 @@ const templates = new URL('../../server/web/templates/', import.meta.url)
 const run = Date.now().toString(36).slice(-5)
 const inAWeek = new Date(Date.now() + 7 * 86400_000).toISOString().slice(0, 16)
 
+const notes = Buffer.from(JSON.stringify([{ id: '9a', text: 'Old tea', createdAt: '2023-01-01T10:00:00.000Z', visibility: 'public' }])) // of Misskey
+
 // The steps of a user. at is the page to open (without it, the step goes on where the last one ended), open are the summaries to open, set
 // are fields by name, press is the name of a button or link, inside the part of the page with the text or selector `within`. see is the text
 // or the selector that the page has afterwards. chosen: a script does it as soon as the field is set. before prepares something by the API. A user is u, the other one o.
@@ -138,7 +140,9 @@ const steps = [
   { at: '/web/settings/reading', set: { text_size: 'large', width: 'narrow' }, press: 'Save', see: done.saved },
   { at: '/web/settings/email', set: { email: (u) => `new-${u.nickname}@example.org`, password: PASSWORD }, press: 'Change the address', see: 'The address is changed' },
   { at: '/web/settings/moving', set: { alias: (u, o) => o.nickname }, press: 'Add', see: done.saved },
-  { press: 'Remove', within: '.panel.row', gone: '.panel.row' },
+  { at: '/web/settings/data', within: 'form.pieces', set: { file: { name: 'notes.json', mimeType: 'application/json', buffer: notes }, public: true }, press: 'Import', see: 'The import has begun.' },
+  { press: 'Remove these posts', see: 'removed, ' },
+  { at: '/web/settings/moving', press: 'Remove', within: '.panel.row', gone: '.panel.row' },
   { at: '/web/settings/move', set: { target_account: (u, o) => o.nickname, password: 'wrong' }, press: 'Move the followers', see: '[role=alert]', refused: 422 },
   { at: '/web/settings/data', press: 'Ask for a backup', see: 'The backup is being prepared.' },
   ...[['follow_import', ''], ['blocks_import', ''], ['mutes_import', '']].map(([name]) => (
@@ -265,7 +269,10 @@ export async function walkThroughForms(base, signIn) {
     Object.assign(u, { i, third })
     const walk = async (nickname, list) => {
       const page = await visitor({ base, javaScriptEnabled })
-      page.on('request', (request) => { if (request.method() === 'POST') pressed[i].push(request.url().slice(base.length)) })
+      page.on('request', (request) => {
+        const path = request.url().slice(base.length)
+        if (request.method() === 'POST') pressed[i].push(path, `/web/do${path}`) // the second for a script that asks the API itself
+      })
       await signIn(page, base, nickname)
       for (const step of list) {
         await take(page, base, step, u, o).catch(async (fault) => {
