@@ -44,6 +44,7 @@ export class Person {
 
   // live opens a page that hears of what happens from then on. Without JavaScript, it is a page like others.
   async live(path) {
+    if (scripts) await this.page.goto('about:blank') // the page before could be about to open a stream of its own
     const stream = scripts && this.page.waitForResponse((response) => response.url().includes('/web/stream/'))
     await this.open(path)
     await stream
