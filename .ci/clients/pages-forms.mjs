@@ -189,7 +189,7 @@ async function take(page, base, given, u, o) {
   if (step.again) await page.reload()
   if (step.at) {
     const go = () => page.goto(base + step.at, { waitUntil: 'domcontentloaded' })
-    await go().catch((fault) => { if (/ERR_ABORTED/.test(fault.message)) return go(); throw fault }) // the page of the last form was on its way
+    await go().catch((fault) => { if (/ERR_ABORTED|interrupted by another navigation/.test(fault.message)) return go(); throw fault }) // the page of the last form was on its way
   }
   const scope = page.locator(step.within ?? 'main').first()
   if (step.set) await enter(scope, step.set, u, o, page)
