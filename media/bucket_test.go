@@ -321,7 +321,7 @@ func TestBucketPutsAreBounded(t *testing.T) {
 		})
 	}
 	all.Wait()
-	mu.Lock() // the server may not have noticed yet that the last ones were given up
+	mu.Lock() // requests whose upload has ended may still run in the server
 	defer mu.Unlock()
 	if limit := bucketPutMemory / (10 << 20); most > limit {
 		t.Errorf("%d uploads at the same time, want %d", most, limit)
