@@ -1388,6 +1388,15 @@ CREATE TABLE imported_statuses (
 ) STRICT;
 CREATE INDEX imported_statuses_archive ON imported_statuses (archive_id, status_id);
 
+-- Posts of archives that their owners deleted here: another import of the archive does not bring them back.
+CREATE TABLE removed_originals (
+    account_id   INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+    original_uri TEXT    NOT NULL,
+    archive_id   INTEGER NOT NULL REFERENCES archives (id) ON DELETE CASCADE,
+    PRIMARY KEY (account_id, original_uri)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX removed_originals_archive ON removed_originals (archive_id);
+
 -- Backups of accounts, which their users download.
 CREATE TABLE account_backups (
     id         INTEGER PRIMARY KEY,

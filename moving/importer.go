@@ -250,6 +250,9 @@ func (m *Importer) read(ctx context.Context, account *store.Account, a *store.Ar
 	if err != nil {
 		return err
 	}
+	if err := m.importFilters(ctx, account, archive); err != nil {
+		return err
+	}
 	return m.startLists(ctx, account, archive)
 }
 

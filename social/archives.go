@@ -2,6 +2,7 @@ package social
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"time"
@@ -184,7 +185,7 @@ func (s *Service) RemoveImportedPosts(ctx context.Context, id store.ArchiveID) (
 		}
 		if len(posts) == 0 {
 			a.State, a.Position, a.Imported, a.Files, a.Skipped, a.FinishedAt = store.ArchiveUndone, 0, 0, 0, 0, new(store.At(s.db.Now()))
-			if err := tx.ClearArchiveSkips(ctx, id); err != nil {
+			if err := errors.Join(tx.ClearArchiveSkips(ctx, id), tx.ForgetRemovedOriginals(ctx, id)); err != nil {
 				return false, err
 			}
 			return false, tx.SaveArchive(ctx, a)

@@ -31,6 +31,7 @@ type ImportedPost struct {
 	Poll        *store.Poll
 	Versions    []ImportedVersion // earlier ones, oldest first
 	Pinned      bool
+	Emojis      []store.RemoteEmoji // custom ones, at their addresses on the old server
 
 	ParentURI   string // "": not a reply
 	ParentIsOwn bool   // the archive has the parent, too: it may come later
@@ -129,7 +130,7 @@ func (s *Service) importPost(ctx context.Context, tx *store.Tx, account *store.A
 		URI: store.NewObjectURI(s.Settings.BaseURL, id), URL: account.URL + "/" + id.String(),
 		CreatedAt: store.At(p.Published), Content: p.Content, Text: p.Text, ContentType: p.ContentType, SpoilerText: p.SpoilerText,
 		Language: p.Language, Sensitive: p.Sensitive, HasMedia: len(p.Media) > 0, HasPoll: p.Poll != nil,
-		Addressed: true, Unfederated: true,
+		Addressed: true, Unfederated: true, Emojis: store.JSON[[]store.RemoteEmoji]{V: p.Emojis},
 	}
 	if p.Updated.After(p.Published) {
 		st.EditedAt = new(store.At(p.Updated))

@@ -160,6 +160,29 @@ func (tx *Tx) ClearArchiveSkips(ctx context.Context, id ArchiveID) error {
 	return tx.exec(ctx, "clear archive skips", `DELETE FROM archive_skips WHERE archive_id = ?`, id)
 }
 
+// keepRemovedOriginal stores that an imported post is deleted, so that its archive does not bring it back.
+func (tx *Tx) keepRemovedOriginal(ctx context.Context, id StatusID) error {
+	return tx.exec(ctx, "keep removed original", `
+		INSERT INTO removed_originals (account_id, original_uri, archive_id)
+		SELECT account_id, original_uri, archive_id
+		FROM imported_statuses
+		WHERE status_id = ?
+		ON CONFLICT DO NOTHING`, id)
+}
+
+// ForgetRemovedOriginals lets another import bring back what was deleted of an archive.
+func (tx *Tx) ForgetRemovedOriginals(ctx context.Context, id ArchiveID) error {
+	return tx.exec(ctx, "forget removed originals", `DELETE FROM removed_originals WHERE archive_id = ?`, id)
+}
+
+// RemovedOriginals returns those of the ids whose imported posts were deleted.
+func (r reader) RemovedOriginals(ctx context.Context, account AccountID, uris []string) ([]string, error) {
+	return list[string](ctx, r, "removed originals", `
+		SELECT original_uri
+		FROM json_each(?2) j
+		CROSS JOIN removed_originals o ON o.account_id = ?1 AND o.original_uri = j.value`, account, jsonTexts(uris))
+}
+
 // KnownOriginals returns those of the ids that posts of an account have: imported posts by the id of their original, others by their own.
 func (r reader) KnownOriginals(ctx context.Context, account AccountID, uris []string) (map[string]StatusID, error) {
 	type row struct {

@@ -223,6 +223,8 @@ INSERT INTO archive_skips (id, archive_id, item, reason)
 VALUES (1, 1, 'item of archive skips', 'reason of archive skips');
 INSERT INTO imported_statuses (status_id, account_id, archive_id, original_uri, original_url)
 VALUES (1, 1, 1, 'original uri of imported statuses', 'original url of imported statuses');
+INSERT INTO removed_originals (account_id, original_uri, archive_id)
+VALUES (1, 'original uri of removed originals', 1);
 INSERT INTO account_backups (id, account_id, file, state, size, attempts, last_error)
 VALUES (1, 1, 'file of account backups', 'failed', 1610, 1611, 'last error of account backups');
 INSERT INTO moderation_log (id, actor_id, actor, action, message, data)
