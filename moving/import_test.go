@@ -252,7 +252,7 @@ func TestImportedPosts(t *testing.T) {
 	if n := sent() - before; n != 0 {
 		t.Errorf("%d activities for deletions", n)
 	}
-	if err := srv.Social.RebuildHome(t.Context(), bob.AccountID()); err != nil {
+	if err := srv.Social.RebuildHome(t.Context(), bob.AccountID(), 100); err != nil {
 		t.Fatal(err)
 	}
 	if n := srv.Count(`SELECT count(*) FROM home WHERE status_id IN (SELECT status_id FROM imported_statuses)`); n != 0 {
