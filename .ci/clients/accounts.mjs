@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { browser, isUsable, press, visitor } from './browser.mjs'
+import { end, isUsable, leave, press, visitor } from './browser.mjs'
 import { check, outOfBand, PASSWORD, waitFor, WORK } from './lib.mjs'
 
 const { BINARY, OPEN_HOME, INVITED_HOME } = process.env
@@ -81,7 +81,7 @@ async function signIn(page, name, password) {
 // wantConsent fails unless the page asks whether the app may use the account.
 async function wantConsent(page) {
   assert(await page.getByRole('button', { name: /allow|authorize/i }).count(), await page.textContent('main'))
-  await page.context().close()
+  await leave(page)
 }
 
 // fillSignUp fills the sign-up page. agreed is false where the box was checked before.
@@ -394,4 +394,4 @@ await resetPassword(open)
 await secondFactor(open)
 await changeAndDelete(open)
 await registerByInvite(invited)
-await browser.close()
+await end()

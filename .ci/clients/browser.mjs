@@ -19,6 +19,18 @@ const fits = [[narrow, { dir: 'ltr' }], [narrow, { dir: 'rtl' }], [sizes[1], { d
 
 export const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: flags })
 
+// soon waits for what the browser is asked to close. Chromium may never answer if a worker of the page is just starting.
+const soon = (closing) => Promise.race([closing, new Promise((done) => setTimeout(done, 10_000).unref())])
+
+// leave closes the window of a page. One that stays open goes with the browser.
+export const leave = (page) => soon(page.context().close())
+
+// end closes the browser, and ends this process, with which it goes in any case.
+export async function end() {
+  await soon(browser.close())
+  process.exit()
+}
+
 // visitor is a browser window without history that records console errors and requests to other origins than base, if that is given.
 export async function visitor({ base, ...options } = {}) {
   const context = await browser.newContext({ ignoreHTTPSErrors: true, ...options })

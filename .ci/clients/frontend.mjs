@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { browser, fill, isUsable, press, submit, visitor } from './browser.mjs'
+import { end, fill, isUsable, press, submit, visitor } from './browser.mjs'
 import { BASE_URL, check, command, PASSWORD, waitFor, WORK } from './lib.mjs'
 
 const name = process.env.API_NAME ?? 'svc'
@@ -144,4 +144,4 @@ await check('the front end for administrators has a path of its own', async () =
   await waitFor(async () => (await (await fetch(`${BASE_URL}/${name}/admin/`)).text()).includes('Second version'))
   assert.match(await (await fetch(BASE_URL)).text(), /First version/)
 })
-await browser.close()
+await end()

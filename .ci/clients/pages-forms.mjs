@@ -1,7 +1,7 @@
 // Presses the forms and buttons of the web interface in Chromium, and checks that none was forgotten.
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
-import { visitor } from './browser.mjs'
+import { leave, visitor } from './browser.mjs'
 import { account, check, PASSWORD, picture, signedIn, totp } from './lib.mjs'
 import { staffAfter, staffBefore } from './pages-staff.mjs'
 
@@ -279,7 +279,7 @@ export async function walkThroughForms(base, signIn) {
           throw new Error(`${how}, ${JSON.stringify(step)} at ${page.url()}: ${fault.message}\n${(await page.locator('body').innerText()).slice(0, 3000)}`)
         })
       }
-      await page.context().close()
+      await leave(page)
     }
     await walk('admin', staffBefore)
     await walk(u.nickname, steps)

@@ -1,6 +1,6 @@
 // Checks how pages look in other conditions than the usual ones: colours, print, less motion, a language from right to left.
 import assert from 'node:assert/strict'
-import { axe, visitor } from './browser.mjs'
+import { axe, leave, visitor } from './browser.mjs'
 import { check, waitFor } from './lib.mjs'
 
 // conditions are the ways in which colours change, as Chromium emulates them.
@@ -74,7 +74,7 @@ export async function walkThroughLooks(base, paths, signIn) {
     const focused = await page.evaluate(() => [document.activeElement.closest('main') !== null, getComputedStyle(document.activeElement).outlineStyle])
     assert.deepEqual(focused, [true, 'solid'])
   })
-  await page.context().close()
+  await leave(page)
 }
 
 // A point on the curve and a secret, as a browser makes them for a push subscription.
@@ -127,6 +127,6 @@ export async function walkThroughPush(base, signIn) {
     assert.equal(await page.evaluate(async () => (await fetch('/api/v1/push/subscription')).status), 404)
     page.errors = page.errors.filter((text) => !text.includes('status of 404')) // of the last request
     assert.deepEqual(page.errors, [])
-    await page.context().close()
+    await leave(page)
   })
 }

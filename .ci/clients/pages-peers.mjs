@@ -1,5 +1,5 @@
 // Buttons of the web interface that need an account or a pack of another server, in Chromium.
-import { signIn, visitor } from './browser.mjs'
+import { leave, signIn, visitor } from './browser.mjs'
 import { check } from './lib.mjs'
 
 // press clicks a button, after opening the box that it is in, and waits for the button that takes its place.
@@ -22,7 +22,7 @@ export async function walkThroughPeers(base, { person, admin, known, other, pack
       await press(page, `Block the server ${other.host}`, `Unblock the server ${other.host}`)
       await press(page, `Unblock the server ${other.host}`, `Block the server ${other.host}`)
     })
-    await page.context().close()
+    await leave(page)
     const staff = await visitor({ base, javaScriptEnabled })
     await check(`staff suspend an account of another server, and end it${how}`, async () => {
       await signIn(staff, base, admin)
@@ -41,6 +41,6 @@ export async function walkThroughPeers(base, { person, admin, known, other, pack
       await staff.locator('form[action$="/download"] button').click()
       await staff.getByRole('link', { name: pack, exact: true }).waitFor()
     })
-    await staff.context().close()
+    await leave(staff)
   }
 }

@@ -4,7 +4,7 @@
 // usage: pages.mjs setup LINK | pages.mjs authorize BASE_URL | pages.mjs interface BASE_URL | pages.mjs looks BASE_URL | pages.mjs forms BASE_URL
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
-import { browser, fill, isUsable, press, signIn, submit, visitor } from './browser.mjs'
+import { end, fill, isUsable, press, signIn, submit, visitor } from './browser.mjs'
 import { check, outOfBand, PASSWORD } from './lib.mjs'
 import { walkThroughForms } from './pages-forms.mjs'
 import { walkThroughLooks, walkThroughPush } from './pages-looks.mjs'
@@ -182,4 +182,4 @@ const pagesToLookAt = ['/web', '/@alice', '/web/compose', '/web/settings/profile
 
 const walks = { forms: (base) => walkThroughForms(base, signIn), looks: (base) => walkThroughLooks(base, pagesToLookAt, signIn).then(() => walkThroughPush(base, signIn)), setup: walkThroughSetup, authorize: walkThroughAuthorize, interface: walkThroughInterface }
 await walks[walk](address)
-await browser.close()
+await end()

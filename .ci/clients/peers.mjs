@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { browser } from './browser.mjs'
+import { end } from './browser.mjs'
 import { check, PASSWORD, picture } from './lib.mjs'
 import { walkThroughPeers } from './pages-peers.mjs'
 
@@ -307,5 +307,4 @@ for (const pack of packs) {
 }
 const reader = await person(here, 'reader'), writer = await person(there, 'writer')
 await walkThroughPeers(here.url, { person: reader.nickname, admin: 'admin', known: (await reader.knows(writer)).id, other: there, packs })
-await browser.close()
-process.exit(0)
+await end()

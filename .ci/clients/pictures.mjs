@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Takes the pictures of the documentation, of a server whose people have faces and something to say. usage: pictures.mjs FOLDER
-import { browser, signIn, visitor } from './browser.mjs'
+import { browser, end, leave, signIn, visitor } from './browser.mjs'
 import { draw, face, places } from './drawings.mjs'
 import { account, BASE_URL, signedIn } from './lib.mjs'
 
@@ -82,7 +82,7 @@ for (const colorScheme of ['light', 'dark']) {
     await page.goto(BASE_URL + path, { waitUntil: 'load' })
     await page.evaluate(() => Promise.all([...document.images].filter((image) => image.loading !== 'lazy').map((image) => image.decode().catch(() => {}))))
     await page.screenshot({ path: `${folder}/${name}-${colorScheme}.jpg`, type: 'jpeg', quality: 80 })
-    await page.context().close()
+    await leave(page)
   }
 }
-await browser.close()
+await end()

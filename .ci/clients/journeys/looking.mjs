@@ -1,7 +1,7 @@
 // Looking at posts: the viewer of pictures, video and sound, quotes, and text from right to left.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { visitor } from '../browser.mjs'
+import { leave, visitor } from '../browser.mjs'
 import { BASE_URL, picture, waitFor } from '../lib.mjs'
 import { t } from './catalogue.mjs'
 import { stored } from './person.mjs'
@@ -57,7 +57,7 @@ async function film() {
     })
     return Buffer.from(base64, 'base64')
   } finally {
-    await page.context().close()
+    await leave(page)
   }
 }
 

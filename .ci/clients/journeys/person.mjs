@@ -1,7 +1,7 @@
 // A person who uses the pages: with keys, clicks or taps that are counted, and eyes.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { isAccessible, visitor } from '../browser.mjs'
+import { isAccessible, leave, visitor } from '../browser.mjs'
 import { BASE_URL, PASSWORD, waitFor } from '../lib.mjs'
 import { t } from './catalogue.mjs'
 import { options, scripts, touch } from './variant.mjs'
@@ -34,7 +34,7 @@ export class Person {
   }
 
   leave() {
-    return this.page.context().close()
+    return leave(this.page)
   }
 
   async open(path) {

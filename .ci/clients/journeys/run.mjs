@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Runs the journeys: each file exports its journeys by name, in order. Files run at the same time, with accounts of their own.
 import { mkdirSync } from 'node:fs'
-import { browser } from '../browser.mjs'
+import { end } from '../browser.mjs'
 import { account, BASE_URL } from '../lib.mjs'
 import { Person } from './person.mjs'
 import { variant } from './variant.mjs'
@@ -12,6 +12,17 @@ const chosen = new RegExp(process.env.JOURNEY || '')
 const pictures = process.env.JOURNEY_PICTURES // a folder for pictures of what went wrong
 const run = Date.now().toString(36).slice(-5)
 let failed = 0
+
+// within fails unless a promise ends in time: what Playwright evaluates in a page may last for ever if the page does not answer.
+async function within(seconds, what, promise) {
+  let timer
+  const late = new Promise((_, reject) => { timer = setTimeout(() => reject(new Error(`${what} has not ended after ${seconds} s`)), seconds * 1000) })
+  try {
+    return await Promise.race([promise, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
 
 // enter opens a window of a person who is signed in.
 async function enter(api) {
@@ -42,14 +53,15 @@ async function travel(file) {
     const stranger = async (api) => windows[windows.push(await Person.arrive(api)) - 1]
     const staff = async () => windows[windows.push(await enter(await other('admin', '--admin'))) - 1]
     try {
-      await journeys[name]({ ...persons, other, stranger, staff, run })
+      await within(150, 'the journey', journeys[name]({ ...persons, other, stranger, staff, run }))
       for (const person of [...Object.values(persons), ...windows]) person.quiet()
       console.log(`ok   ${file}: ${name} (${((Date.now() - begin) / 1000).toFixed(1)} s)`)
     } catch (error) {
       failed++
       console.log(`FAIL ${file}: ${name}, ${variant}: ${error.stack}`)
       for (const [i, { page }] of [...Object.values(persons), ...windows].entries()) {
-        console.log(`-- ${page.url()}\n${(await page.locator('main').innerText().catch(String)).slice(0, 1000)}`)
+        const text = await within(10, 'the text of the page', page.locator('main').innerText()).catch(String)
+        console.log(`-- ${page.url()}\n${text.slice(0, 1000)}`)
         if (pictures) {
           mkdirSync(pictures, { recursive: true })
           await page.screenshot({ path: `${pictures}/${file}-${name.replace(/\W+/g, '-')}-${i}.png` }).catch(() => {})
@@ -65,5 +77,5 @@ const lanes = Array.from({ length: LANES }, async () => {
   for (let file; (file = files.shift());) await travel(file)
 })
 await Promise.all(lanes)
-await browser.close()
-if (failed > 0) process.exit(1)
+if (failed > 0) process.exitCode = 1
+await end()
