@@ -1363,7 +1363,8 @@ CREATE TABLE archives (
     files       INTEGER NOT NULL DEFAULT 0, -- attachments
     skipped     INTEGER NOT NULL DEFAULT 0, -- posts and attachments that are left out for a reason
     error       TEXT    NOT NULL DEFAULT '',
-    finished_at INTEGER -- NULL: not yet
+    finished_at INTEGER, -- NULL: not yet
+    emoji       INTEGER NOT NULL DEFAULT 0 CHECK (emoji IN (0, 1)) -- custom emoji of its posts are copied into a pack
 ) STRICT;
 CREATE INDEX archives_account ON archives (account_id, id);
 CREATE INDEX archives_uploading ON archives (id) WHERE state = 'uploading';

@@ -111,6 +111,21 @@ func (s *Service) ImportPosts(ctx context.Context, id store.ArchiveID, b Importe
 	})
 }
 
+// SkipImported lists what of an archive could not be imported beside its posts.
+func (s *Service) SkipImported(ctx context.Context, id store.ArchiveID, item, reason string) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		a, err := tx.Archive(ctx, id)
+		if err != nil {
+			return err
+		}
+		a.Skipped++
+		if err := tx.AddArchiveSkip(ctx, id, item, reason); err != nil {
+			return err
+		}
+		return tx.SaveArchive(ctx, a)
+	})
+}
+
 // importPost stores a post, or returns false if the account has it already. An errs.Error is returned before anything is stored.
 func (s *Service) importPost(ctx context.Context, tx *store.Tx, account *store.Account, a *store.Archive, p ImportedPost) (added bool, err error) {
 	known, err := tx.KnownOriginals(ctx, account.ID, []string{p.URI, p.ParentURI})

@@ -53,6 +53,7 @@ type Archive struct {
 	Skipped    int   // posts and attachments that are left out for a reason
 	Error      string
 	FinishedAt *Time
+	Emoji      bool // custom emoji of its posts are copied into a pack
 }
 
 // ArchiveSkip is a post or attachment of an archive that was not imported.
@@ -218,6 +219,17 @@ func (r reader) ImportedFrom(ctx context.Context, ids []StatusID) ([]ImportedFro
 		FROM json_each(?) j
 		CROSS JOIN imported_statuses i ON i.status_id = j.value
 		CROSS JOIN archives a ON a.id = i.archive_id`, jsonArray(ids))
+}
+
+// EmojisOfArchive returns the custom emoji of the posts that were imported from an archive: those of its old server.
+func (r reader) EmojisOfArchive(ctx context.Context, id ArchiveID, limit int) ([]RemoteEmoji, error) {
+	return list[RemoteEmoji](ctx, r, "emoji of an archive", `
+		SELECT DISTINCT j.value ->> 'shortcode' AS shortcode, j.value ->> 'url' AS url
+		FROM imported_statuses i INDEXED BY imported_statuses_archive
+		CROSS JOIN statuses s ON s.id = i.status_id
+		CROSS JOIN json_each(s.emojis) j
+		WHERE i.archive_id = ?
+		LIMIT ?`, id, limit)
 }
 
 // StatusesOfArchive returns the posts that were imported from an archive, oldest first.

@@ -39,7 +39,7 @@ CREATE INDEX announcement_reads_account ON announcement_reads ( account_id );
 CREATE TABLE announcements ( id INTEGER PRIMARY KEY , text TEXT NOT NULL , content TEXT NOT NULL , starts_at INTEGER , ends_at INTEGER , all_day INTEGER NOT NULL DEFAULT 0 CHECK ( all_day IN ( 0 , 1 ) ) , updated_at INTEGER NOT NULL ) STRICT;
 CREATE TABLE archive_skips ( id INTEGER PRIMARY KEY , archive_id INTEGER NOT NULL REFERENCES archives ( id ) ON DELETE CASCADE , item TEXT NOT NULL , reason TEXT NOT NULL ) STRICT;
 CREATE INDEX archive_skips_archive ON archive_skips ( archive_id , id );
-CREATE TABLE archives ( id INTEGER PRIMARY KEY , account_id INTEGER NOT NULL REFERENCES accounts ( id ) ON DELETE CASCADE , file TEXT NOT NULL , uploaded INTEGER NOT NULL CHECK ( uploaded IN ( 0 , 1 ) ) , by_staff INTEGER NOT NULL CHECK ( by_staff IN ( 0 , 1 ) ) , public INTEGER NOT NULL CHECK ( public IN ( 0 , 1 ) ) , origin TEXT NOT NULL DEFAULT '' , actor_uri TEXT NOT NULL DEFAULT '' , state TEXT NOT NULL CHECK ( state IN ( 'uploading' , 'queued' , 'complete' , 'failed' , 'undoing' , 'undone' ) ) , size INTEGER NOT NULL DEFAULT 0 , received INTEGER NOT NULL DEFAULT 0 , total INTEGER NOT NULL DEFAULT 0 , position INTEGER NOT NULL DEFAULT 0 , imported INTEGER NOT NULL DEFAULT 0 , files INTEGER NOT NULL DEFAULT 0 , skipped INTEGER NOT NULL DEFAULT 0 , error TEXT NOT NULL DEFAULT '' , finished_at INTEGER ) STRICT;
+CREATE TABLE archives ( id INTEGER PRIMARY KEY , account_id INTEGER NOT NULL REFERENCES accounts ( id ) ON DELETE CASCADE , file TEXT NOT NULL , uploaded INTEGER NOT NULL CHECK ( uploaded IN ( 0 , 1 ) ) , by_staff INTEGER NOT NULL CHECK ( by_staff IN ( 0 , 1 ) ) , public INTEGER NOT NULL CHECK ( public IN ( 0 , 1 ) ) , origin TEXT NOT NULL DEFAULT '' , actor_uri TEXT NOT NULL DEFAULT '' , state TEXT NOT NULL CHECK ( state IN ( 'uploading' , 'queued' , 'complete' , 'failed' , 'undoing' , 'undone' ) ) , size INTEGER NOT NULL DEFAULT 0 , received INTEGER NOT NULL DEFAULT 0 , total INTEGER NOT NULL DEFAULT 0 , position INTEGER NOT NULL DEFAULT 0 , imported INTEGER NOT NULL DEFAULT 0 , files INTEGER NOT NULL DEFAULT 0 , skipped INTEGER NOT NULL DEFAULT 0 , error TEXT NOT NULL DEFAULT '' , finished_at INTEGER , emoji INTEGER NOT NULL DEFAULT 0 CHECK ( emoji IN ( 0 , 1 ) ) ) STRICT;
 CREATE INDEX archives_account ON archives ( account_id , id );
 CREATE INDEX archives_uploading ON archives ( id ) WHERE state = 'uploading';
 CREATE TABLE backup_codes ( account_id INTEGER NOT NULL REFERENCES users ( account_id ) ON DELETE CASCADE , hash BLOB NOT NULL , PRIMARY KEY ( account_id , hash ) ) STRICT , WITHOUT ROWID;
@@ -544,8 +544,8 @@ INSERT INTO imports (id, account_id, kind, total, imported, skipped, finished_at
 VALUES (1, 1, 'bookmarks', 1596, 1597, 1598, 1700000000599);
 INSERT INTO import_entries (import_id, position, state, target, options, reason)
 VALUES (1, 1, 'skipped', 'target of import entries', 'options of import entries', 'reason of import entries');
-INSERT INTO archives (id, account_id, file, uploaded, by_staff, public, origin, actor_uri, state, size, received, total, position, imported, files, skipped, error, finished_at)
-VALUES (1, 1, 'file of archives', 1, 1, 1, 'origin of archives', 'actor uri of archives', 'failed', 1701, 1702, 1703, 1704, 1705, 1706, 1707, 'error of archives', 1700000000708);
+INSERT INTO archives (id, account_id, file, uploaded, by_staff, public, origin, actor_uri, state, size, received, total, position, imported, files, skipped, error, finished_at, emoji)
+VALUES (1, 1, 'file of archives', 1, 1, 1, 'origin of archives', 'actor uri of archives', 'failed', 1701, 1702, 1703, 1704, 1705, 1706, 1707, 'error of archives', 1700000000708, 1);
 INSERT INTO archive_skips (id, archive_id, item, reason)
 VALUES (1, 1, 'item of archive skips', 'reason of archive skips');
 INSERT INTO imported_statuses (status_id, account_id, archive_id, original_uri, original_url)
@@ -560,5 +560,5 @@ INSERT INTO settings (group_name, key, value)
 VALUES ('group name of settings', 'key of settings', '"value of settings"');
 INSERT INTO jobs (id, kind, payload, unique_key, domain, run_at, delayed, attempts, parked, last_error)
 VALUES (1, 'kind of jobs', 'payload of jobs', 'unique key of jobs', 'domain of jobs', 1700000000627, 1, 1629, 1, 'last error of jobs');
-UPDATE meta SET schema_hash = '11f68250f9a90740dde98c9387b67169e29aecc0e9a5d381921395b8183f72ca';
+UPDATE meta SET schema_hash = '9347e062f2eb3104238fb7e820f138df1b3da8106ab48872c1623766761ff3b8';
 PRAGMA user_version = 16;

@@ -1,3 +1,5 @@
+ALTER TABLE archives ADD COLUMN emoji INTEGER NOT NULL DEFAULT 0 CHECK (emoji IN (0, 1));
+
 -- Posts of archives that their owners deleted here: another import of the archive does not bring them back.
 CREATE TABLE removed_originals (
     account_id   INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
