@@ -1363,7 +1363,8 @@ CREATE TABLE archives (
     files       INTEGER NOT NULL DEFAULT 0, -- attachments
     skipped     INTEGER NOT NULL DEFAULT 0, -- posts and attachments that are left out for a reason
     error       TEXT    NOT NULL DEFAULT '',
-    finished_at INTEGER -- NULL: not yet
+    finished_at INTEGER, -- NULL: not yet
+    emoji       INTEGER NOT NULL DEFAULT 0 CHECK (emoji IN (0, 1)) -- custom emoji of its posts are copied into a pack
 ) STRICT;
 CREATE INDEX archives_account ON archives (account_id, id);
 CREATE INDEX archives_uploading ON archives (id) WHERE state = 'uploading';
@@ -1387,6 +1388,15 @@ CREATE TABLE imported_statuses (
     UNIQUE (account_id, original_uri)
 ) STRICT;
 CREATE INDEX imported_statuses_archive ON imported_statuses (archive_id, status_id);
+
+-- Posts of archives that their owners deleted here: another import of the archive does not bring them back.
+CREATE TABLE removed_originals (
+    account_id   INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+    original_uri TEXT    NOT NULL,
+    archive_id   INTEGER NOT NULL REFERENCES archives (id) ON DELETE CASCADE,
+    PRIMARY KEY (account_id, original_uri)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX removed_originals_archive ON removed_originals (archive_id);
 
 -- Backups of accounts, which their users download.
 CREATE TABLE account_backups (

@@ -53,6 +53,7 @@ type ArchiveImport struct {
 	Name   string `json:"name"`
 	File   string `json:"file"` // name in the folder imports, or a path from a command
 	Public bool   `json:"public"`
+	Emoji  bool   `json:"emoji"`  // custom emoji are copied into a pack
 	Origin string `json:"origin"` // handle or actor id, for an archive that does not name its account
 }
 
@@ -86,7 +87,7 @@ func (s *Archives) start(ctx context.Context, i ArchiveImport) (*store.Archive, 
 	if err != nil {
 		return nil, err
 	}
-	a, err := s.importer.Start(ctx, account, moving.NewImport{File: i.File, ByStaff: true, Public: i.Public, Origin: i.Origin})
+	a, err := s.importer.Start(ctx, account, moving.NewImport{File: i.File, ByStaff: true, Public: i.Public, Emoji: i.Emoji, Origin: i.Origin})
 	if err != nil {
 		return nil, err
 	}

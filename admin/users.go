@@ -179,5 +179,5 @@ func (s *Service) RebuildHome(ctx context.Context, name string) (*ChangedUser, e
 	if err != nil {
 		return nil, err
 	}
-	return &ChangedUser{User: newUser(account, user), Changed: true}, s.social.RebuildHome(ctx, account.ID)
+	return &ChangedUser{User: newUser(account, user), Changed: true}, s.social.RebuildHome(ctx, account.ID, s.social.Settings.Load().Timelines.HomeLength)
 }

@@ -180,6 +180,7 @@ func New(ctx context.Context, c *config.Config, o Options) (s *Server, err error
 	s.Frontends = admin.NewFrontends(s.Admin, s.Live, s.frontendDir, outbound, s.dataPath("frontends"))
 
 	s.Importer = moving.New(s.DB, s.Social, s.Media, s.Live, s.dataPath("imports"), s.log)
+	s.Importer.CopyEmoji = s.EmojiPeers.Copy
 	s.ImportedArchives = admin.NewArchives(s.Admin, s.Importer)
 
 	s.Documents = admin.NewDocuments(s.Admin, s.dataPath("static"))

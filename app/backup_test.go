@@ -28,7 +28,7 @@ func backUp(srv *apptest.Server, dir string) []string {
 	}
 	var names []string
 	for _, e := range entries {
-		if e.Name() != "accounts" { // backups of accounts
+		if e.Name() != "accounts" && e.Name() != ".svc-tmp" { // backups of accounts, and the folder for unfinished files at a place
 			names = append(names, e.Name())
 		}
 	}
@@ -115,6 +115,64 @@ func TestScheduledBackups(t *testing.T) {
 	srv.Advance(48 * time.Hour)
 	if b, err := srv.Admin.BackupStatus(t.Context()); err != nil || b != nil {
 		t.Errorf("state without a schedule: %+v, %v", b, err)
+	}
+}
+
+// TestScheduledBackupsAtPlace makes scheduled backups on an SFTP server: the old ones go there, too, and none goes while the place refuses new ones.
+func TestScheduledBackupsAtPlace(t *testing.T) {
+	dir := t.TempDir()
+	place := apptest.StartSFTP(t, dir)
+	srv := apptest.Start(t, func(c *config.Config) {
+		apptest.WithMail(c)
+		c.Backup.Schedule, c.Backup.Keep, c.Backup.Place = 24*time.Hour, 2, place
+		c.SFTP.PasswordFile = filepath.Join(c.Data.Dir, "password")
+	})
+	srv.SignUpAdmin()
+	apptest.WriteDataFile(srv, "password", apptest.SFTPPassword)
+	byHand := filepath.Join(dir, "svc-20200101T000000Z.tar")
+	if err := os.WriteFile(byHand, []byte("made by hand"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	first := backUp(srv, dir)
+	if len(first) != 2 || !strings.HasPrefix(first[1], "svc-auto-") {
+		t.Fatalf("the first backup: %v", first)
+	}
+	if b, err := srv.Admin.BackupStatus(t.Context()); err != nil || b.Last == nil || b.Problem != "" || b.Bytes < 100_000 {
+		t.Errorf("state %+v, %v", b, err)
+	}
+	if again := backUp(srv, dir); !slices.Equal(again, first) {
+		t.Errorf("before it is due: %v", again)
+	}
+	for range 3 {
+		srv.Advance(24*time.Hour + time.Minute)
+		backUp(srv, dir)
+	}
+	kept := backUp(srv, dir)
+	if len(kept) != 3 || kept[0] != filepath.Base(byHand) || slices.Contains(kept, first[1]) {
+		t.Errorf("kept are %v", kept)
+	}
+
+	apptest.WriteDataFile(srv, "password", "wrong")
+	for range 3 {
+		srv.Advance(25 * time.Hour)
+		if names := backUp(srv, dir); !slices.Equal(names, kept) {
+			t.Errorf("while the place refuses the password: %v", names)
+		}
+	}
+	b, err := srv.Admin.BackupStatus(t.Context())
+	if err != nil || !strings.Contains(b.Problem, "sftp") || strings.Contains(b.Problem, "wrong") {
+		t.Errorf("state after a failure: %+v, %v", b, err)
+	}
+	if n := backupMails(srv); n != 1 {
+		t.Errorf("%d mails about the failure", n)
+	}
+	apptest.WriteDataFile(srv, "password", apptest.SFTPPassword)
+	srv.Advance(25 * time.Hour)
+	if names := backUp(srv, dir); len(names) != 3 || names[2] == kept[2] {
+		t.Errorf("after the failure: %v", names)
+	}
+	if left, _ := filepath.Glob(filepath.Join(srv.Dir, "backups", "*.tar")); len(left) > 0 {
+		t.Errorf("in the data directory is left %q", left)
 	}
 }
 

@@ -35,6 +35,13 @@ func CompleteHost(ctx context.Context, c *config.Config, prefix string) []string
 	})
 }
 
+// CompleteBlockedHost returns servers with rules that begin with prefix.
+func CompleteBlockedHost(ctx context.Context, c *config.Config, prefix string) []string {
+	return complete(ctx, c, func(ctx context.Context, s *store.Snapshot) ([]string, error) {
+		return s.BlockedHosts(ctx, strings.ToLower(prefix), maxCompletions)
+	})
+}
+
 // complete reads the database. A read that does not end in time is left behind, because the process ends then.
 func complete(ctx context.Context, c *config.Config, read func(context.Context, *store.Snapshot) ([]string, error)) []string {
 	ctx, cancel := context.WithTimeout(ctx, completionTime)

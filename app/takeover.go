@@ -3,17 +3,27 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"svc/admin"
 	"svc/internal/config"
 	"svc/internal/text"
 	"svc/moving"
+	"svc/store"
 )
 
 // Takeover takes the data of another server over into the data directory of the settings, which must be empty, or counts them if dryRun is set. It goes on
 // after a process that was killed. The report says what came along.
 func Takeover(ctx context.Context, c *config.Config, o Options, source moving.Source, dryRun bool, progress func(step string, done, total int64)) (*moving.Report, error) {
+	report, err := takeOver(ctx, c, o, source, dryRun, progress)
+	if store.IsDiskFull(err) {
+		return nil, fmt.Errorf("the disk with %s is full: make room and repeat the command, which goes on where it stopped (%w)", c.Data.Dir, err)
+	}
+	return report, err
+}
+
+func takeOver(ctx context.Context, c *config.Config, o Options, source moving.Source, dryRun bool, progress func(step string, done, total int64)) (*moving.Report, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}

@@ -43,6 +43,8 @@ func (a *cli) completers() map[string]completer {
 		"user list STATE":     oneOf(userFilters...),
 		"user unfollow OTHER": nicknames,
 		"setup NICK":          oneOf[string](),
+
+		"federation unblock HOST": a.fromSettings(app.CompleteBlockedHost),
 	}
 }
 

@@ -40,6 +40,8 @@ func TestCompletion(t *testing.T) {
 		p.run("user", "create", nick, "--email", nick+"@example.org").ok()
 	}
 	p.exec(`INSERT INTO hosts (domain) VALUES ('one.example'), ('other.example'), ('two.example')`)
+	p.run("federation", "block", "two.example").ok()
+	p.run("federation", "block", "spam.example").ok()
 	p.exec(`UPDATE accounts SET domain = 'one.example' WHERE nickname = 'alien'`)
 	p.writeFile("data/emoji/cats/pack.json", "{}")
 	tests := []struct{ words, want string }{
@@ -60,6 +62,8 @@ func TestCompletion(t *testing.T) {
 		{"log moderation list --user bo", "bob"},
 		{"federation block o", "one.example other.example"},
 		{"federation unblock one.example t", "two.example"},
+		{"federation unblock o", ""},
+		{"federation unblock s", "spam.example"},
 		{"federation deliveries --host tw", "two.example"},
 		{"federation block two.example --rule media_r", "media_removal"},
 		{"access block x --severity no", "no_access"},

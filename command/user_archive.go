@@ -18,12 +18,13 @@ const archiveKind = "archive"
 
 // archiveFlags are the flags of user import that are about archives.
 type archiveFlags struct {
-	public, list bool
-	origin, undo string
+	public, emoji, list bool
+	origin, undo        string
 }
 
 func (f *archiveFlags) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.public, "public", false, "with archive: public posts stay public, and do not become unlisted")
+	cmd.Flags().BoolVar(&f.emoji, "emoji", false, "with archive: copy the custom emoji of its posts from the old server into the pack imported-NICK")
 	cmd.Flags().StringVar(&f.origin, "origin", "", "with archive: the `HANDLE` or actor id of its account, if the archive does not say it (Misskey)")
 	cmd.Flags().BoolVar(&f.list, "list", false, "print the archives of the account")
 	cmd.Flags().StringVar(&f.undo, "undo", "", "remove all posts that came from the archive `ID`")
@@ -35,7 +36,7 @@ func (a *cli) importArchive(cmd *cobra.Command, nick, file string, f archiveFlag
 	if err != nil {
 		return err
 	}
-	archive, err := perform(cmd.Context(), a, app.ImportArchive, admin.ArchiveImport{Name: nick, File: path, Public: f.public, Origin: f.origin})
+	archive, err := perform(cmd.Context(), a, app.ImportArchive, admin.ArchiveImport{Name: nick, File: path, Public: f.public, Emoji: f.emoji, Origin: f.origin})
 	if err != nil {
 		return err
 	}

@@ -324,7 +324,7 @@ func (r *Remote) Picture(ctx context.Context, address string) (*os.File, int64, 
 // the address of the server.
 func (r *Remote) Steal(ctx context.Context, shortcode, base, pack string) (*Emoji, error) {
 	if r.packs.Has(shortcode) {
-		return nil, errs.Conflict("An emoji with the %q shortcode already exists", shortcode)
+		return nil, errTaken(shortcode)
 	}
 	var list []struct {
 		Shortcode string `json:"shortcode"`
@@ -343,6 +343,18 @@ func (r *Remote) Steal(ctx context.Context, shortcode, base, pack string) (*Emoj
 		return r.packs.Find(shortcode), nil
 	}
 	return nil, errs.NotFound("%s has no emoji :%s:", base, shortcode)
+}
+
+// Copy copies a custom emoji, whose picture is at an address, into a pack, which is created if necessary.
+func (r *Remote) Copy(ctx context.Context, pack, shortcode, address string) error {
+	if r.packs.Has(shortcode) {
+		return errTaken(shortcode)
+	}
+	return r.packs.AddRemote(ctx, r.fetch, pack, shortcode, address, DefaultLimits.FileBytes)
+}
+
+func errTaken(shortcode string) error {
+	return errs.Conflict("An emoji with the %q shortcode already exists", shortcode)
 }
 
 // AddRemote adds a custom emoji of another server to a pack, which is created if necessary. Its picture is fetched from an address, and may have

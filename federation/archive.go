@@ -181,6 +181,9 @@ func (z *archiveWriter) write(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := z.writeCollection("filters.json", func(add func(any) error) error { return z.eachFilter(ctx, add) }); err != nil {
+		return err
+	}
 	if err := z.writeCollection("collections.json", func(add func(any) error) error { return z.eachCollection(ctx, add) }); err != nil {
 		return err
 	}
@@ -218,6 +221,17 @@ func (z *archiveWriter) writeList(ctx context.Context, name string, kind store.I
 		}
 		from = *next
 	}
+}
+
+// eachFilter calls add with each filter, for which ActivityPub has no form either.
+func (z *archiveWriter) eachFilter(ctx context.Context, add func(any) error) error {
+	rows, err := z.social.ArchivedFilters(ctx, z.account.ID)
+	for _, f := range rows {
+		if err := add(f); err != nil {
+			return err
+		}
+	}
+	return err
 }
 
 // eachPinned calls add with the id of each pinned status.

@@ -32,6 +32,11 @@ func TestBackup(t *testing.T) {
 	alice.Post("/api/v1/accounts/" + bob.ID + "/follow").Want(200)
 	list := alice.Post("/api/v1/lists", "title", "friends").Want(200).Object().ID()
 	alice.Post("/api/v1/lists/"+list+"/accounts", "account_ids[]", bob.ID).Want(200)
+	alice.Post("/api/v2/filters", "title", "Endings", "context[]", "home", "filter_action", "hide", "keywords_attributes[][keyword]", "finale", "keywords_attributes[][whole_word]", "true").Want(200)
+	filter := alice.Post("/api/v2/filters", "title", "Posts", "context[]", "thread").Want(200).Object().ID()
+	for _, id := range []string{first, liked} {
+		alice.Post("/api/v2/filters/"+filter+"/statuses", "status_id", id).Want(200)
+	}
 	here.EndPoll(poll)
 
 	alice.Post("/api/v1/svc/backups").Want(200)
@@ -61,6 +66,9 @@ func TestBackup(t *testing.T) {
 	if n, m := there.Count(properties), here.Count(properties); n != 1 || m != 1 {
 		t.Errorf("%d and %d attachments with their properties", n, m)
 	}
+	if got, want := filtersOf(ann), "Endings hide [home] [finale] 0, Posts warn [thread] [] 1"; got != want { // the post of bob is not known there yet
+		t.Errorf("filters: %s, want %s", got, want)
+	}
 	apptest.Settle(here, there)
 	for what, n := range map[string]int{
 		"favourites": there.Count(`SELECT count(*) FROM favourites WHERE account_id = ?`, account.ID), "bookmarks": there.Count(`SELECT count(*) FROM bookmarks WHERE account_id = ?`, account.ID),
@@ -73,6 +81,15 @@ func TestBackup(t *testing.T) {
 	if left := leftovers(t, there); len(left) != 0 {
 		t.Errorf("left in imports: %q", left)
 	}
+}
+
+// filtersOf describes the filters of a user.
+func filtersOf(m *apptest.User) string {
+	var list []string
+	for _, f := range m.Get("/api/v2/filters").Want(200).List() {
+		list = append(list, fmt.Sprintf("%s %s %v %v %d", f.Str("title"), f.Str("filter_action"), f.Find("context"), apptest.ListField(f, "keywords", "keyword"), len(f.Find("statuses").([]any))))
+	}
+	return strings.Join(list, ", ")
 }
 
 // describe returns what a user's posts have in common with those of another server.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -51,10 +52,17 @@ func (b *batch) store(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	removed, err := b.db.RemovedOriginals(ctx, b.account.ID, uris)
+	if err != nil {
+		return err
+	}
 	out := social.ImportedBatch{Position: b.position}
 	var posts []*Post
 	for _, p := range b.posts {
-		if known[p.URI] == 0 {
+		switch {
+		case slices.Contains(removed, p.URI):
+			b.skip(p.URI, "the post was deleted here")
+		case known[p.URI] == 0:
 			posts = append(posts, p)
 		}
 	}

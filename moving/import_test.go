@@ -61,8 +61,9 @@ func keepPublic(i *admin.ArchiveImport) { i.Public = true }
 // aMastodon is an archive with one of everything.
 func aMastodon() files {
 	f := mastodon(
-		note("1", "2019-01-01T10:00:00Z", `<p>first <a href="https://old.example/tags/cats" class="mention hashtag">#<span>cats</span></a></p><script>x</script>`, toAll,
-			`"tag":[{"type":"Hashtag","name":"#Cats","href":"https://old.example/tags/cats"}]`),
+		note("1", "2019-01-01T10:00:00Z", `<p>first :blobcat: <a href="https://old.example/tags/cats" class="mention hashtag">#<span>cats</span></a></p><script>x</script>`, toAll,
+			`"tag":[{"type":"Hashtag","name":"#Cats","href":"https://old.example/tags/cats"},
+				{"type":"Emoji","name":":blobcat:","icon":{"type":"Image","url":"https://old.example/emoji/blobcat.png"}},{"type":"Emoji","name":":a b:","icon":7}]`),
 		note("2", "2019-02-01T10:00:00Z", "<p>second</p>", toAll, `"inReplyTo":"`+oldActor+`/statuses/1"`, `"summary":"beware"`, `"sensitive":true`),
 		note("3", "2019-03-01T10:00:00Z", "<p>quiet</p>", unlisted),
 		note("4", "2019-04-01T10:00:00Z", "<p>followers</p>", toFew),
@@ -146,7 +147,7 @@ func checkParts(t *testing.T, srv *apptest.Server, alice, bob *apptest.User) {
 		want any
 	}{
 		{picture, "media_attachments.0.description", "a square"}, {picture, "media_attachments.1", nil},
-		{poll, "poll.options.0.votes_count", 3.0}, {first, "tags.0.name", "cats"},
+		{poll, "poll.options.0.votes_count", 3.0}, {first, "tags.0.name", "cats"}, {first, "emojis.0.shortcode", "blobcat"}, {first, "emojis.1", nil},
 	} {
 		if got := tt.of.Find(tt.path); got != tt.want {
 			t.Errorf("%s is %v, want %v: %v", tt.path, got, tt.want, tt.of.Find("media_attachments.0"))
@@ -183,6 +184,12 @@ func TestImportTwice(t *testing.T) {
 	if n := srv.Count(`SELECT count(*) FROM statuses WHERE visibility = 0`); n != 0 {
 		t.Errorf("%d posts are public", n)
 	}
+	gone := alice.Get("/api/v1/accounts/" + alice.ID + "/statuses").Want(200).List()[0].ID()
+	alice.Do("DELETE", "/api/v1/statuses/"+gone, "", nil).Want(200)
+	imported = rows()
+	if again := importArchive(t, srv, "alice", file); again.Imported != 0 || rows() != imported {
+		t.Errorf("a post came back that was deleted here: %+v", again)
+	}
 	if _, err := srv.ImportedArchives.Undo(t.Context(), first.ID.String()); err != nil {
 		t.Fatal(err)
 	}
@@ -195,6 +202,9 @@ func TestImportTwice(t *testing.T) {
 	}
 	if n := srv.Count(`SELECT count(*) FROM tombstones`); n != 0 {
 		t.Errorf("%d tombstones", n)
+	}
+	if again := importArchive(t, srv, "alice", file); again.Imported != first.Imported {
+		t.Errorf("imported again after it was undone: %+v", again)
 	}
 }
 
@@ -242,7 +252,7 @@ func TestImportedPosts(t *testing.T) {
 	if n := sent() - before; n != 0 {
 		t.Errorf("%d activities for deletions", n)
 	}
-	if err := srv.Social.RebuildHome(t.Context(), bob.AccountID()); err != nil {
+	if err := srv.Social.RebuildHome(t.Context(), bob.AccountID(), 100); err != nil {
 		t.Fatal(err)
 	}
 	if n := srv.Count(`SELECT count(*) FROM home WHERE status_id IN (SELECT status_id FROM imported_statuses)`); n != 0 {

@@ -32,12 +32,16 @@ const (
 type Importer struct {
 	Settings *config.Live
 	Dir      string // the folder imports of the data directory
-	social   *social.Service
-	files    *media.Files
-	db       *store.DB
-	log      *slog.Logger
-	running  sync.Map // store.ArchiveID → struct{}{}
-	uploads  sync.Map // store.ArchiveID → struct{}{}, while a piece is written
+
+	// CopyEmoji copies a custom emoji, whose picture is at an address, into a pack. One whose shortcode is taken is an errs.Error.
+	CopyEmoji func(ctx context.Context, pack, shortcode, address string) error
+
+	social  *social.Service
+	files   *media.Files
+	db      *store.DB
+	log     *slog.Logger
+	running sync.Map // store.ArchiveID → struct{}{}
+	uploads sync.Map // store.ArchiveID → struct{}{}, while a piece is written
 }
 
 // New returns an Importer that reads archives in a folder.
@@ -56,6 +60,7 @@ type NewImport struct {
 	File    string // name in the folder imports, or for an operator any path
 	ByStaff bool   // its origin need not be an alias of the account
 	Public  bool   // public posts stay public
+	Emoji   bool   // custom emoji are copied into a pack; only by staff
 	Origin  string // handle or actor id, for an archive that does not name its account; only by staff
 }
 
@@ -70,7 +75,7 @@ func (m *Importer) Start(ctx context.Context, account *store.Account, n NewImpor
 		return nil, err
 	}
 	return m.social.AddArchive(ctx, account, social.NewArchive{
-		File: n.File, ByStaff: n.ByStaff, Public: n.Public, Origin: of.Handle, ActorURI: of.ActorURI,
+		File: n.File, ByStaff: n.ByStaff, Public: n.Public, Origin: of.Handle, ActorURI: of.ActorURI, Emoji: n.Emoji,
 	})
 }
 
@@ -250,7 +255,13 @@ func (m *Importer) read(ctx context.Context, account *store.Account, a *store.Ar
 	if err != nil {
 		return err
 	}
-	return m.startLists(ctx, account, archive)
+	if err := m.importFilters(ctx, account, archive); err != nil {
+		return err
+	}
+	if err := m.startLists(ctx, account, archive); err != nil || !a.Emoji {
+		return err
+	}
+	return m.copyEmoji(ctx, account, a)
 }
 
 // idSet is a set of ids, of which it keeps the hashes only: eight bytes each.

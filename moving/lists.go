@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"svc/internal/errs"
+	"svc/social"
 	"svc/store"
 )
 
@@ -99,6 +100,39 @@ func (m *Importer) startList(ctx context.Context, account *store.Account, a *Arc
 	}
 	if errors.Is(err, errStop) {
 		err = nil
+	}
+	return err
+}
+
+const (
+	filtersName = "filters.json"
+	maxFilters  = 1000 // that are read
+)
+
+// importFilters adds the filters of an archive. One that is refused is left out.
+func (m *Importer) importFilters(ctx context.Context, account *store.Account, a *Archive) error {
+	if !a.Has(filtersName) {
+		return nil
+	}
+	n := 0
+	err := a.eachEntry(filtersName, func(entry json.RawMessage) error {
+		if n++; n > maxFilters {
+			return errStop
+		}
+		var f social.ArchivedFilter
+		if err := json.Unmarshal(entry, &f); err != nil {
+			m.log.Info("a filter of an archive cannot be read", "account", account.ID, "err", err)
+			return nil
+		}
+		err := m.social.ImportFilter(ctx, account, f)
+		if refusal := (*errs.Error)(nil); errors.As(err, &refusal) {
+			m.log.Info("a filter of an archive is not imported", "account", account.ID, "filter", f.Title, "err", err)
+			return nil
+		}
+		return err
+	})
+	if errors.Is(err, errStop) {
+		return nil
 	}
 	return err
 }

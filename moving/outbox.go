@@ -120,6 +120,7 @@ func (f *outbox) post(entry json.RawMessage) (*Post, string) {
 			p.Tags = addTag(p.Tags, tag.Text("name"))
 		}
 	}
+	p.Emojis = f.emojis(o)
 	f.readAttachments(p, o)
 	p.Poll = f.poll(o, p.Published)
 	f.readVersions(p, o)
@@ -175,6 +176,20 @@ func (f *outbox) readAudience(p *Post, o activity.Object) {
 	default:
 		p.Visibility = store.Direct
 	}
+}
+
+// emojis returns the custom emoji of a post. Archives do not have their pictures: they are shown from the old server, as those of remote posts are.
+func (f *outbox) emojis(o activity.Object) []store.RemoteEmoji {
+	var list []store.RemoteEmoji
+	for _, tag := range o.Objects("tag", 1000) {
+		code := strings.Trim(tag.Text("name"), ":")
+		url := address(tag.Object("icon").Ref("url"))
+		known := func(e store.RemoteEmoji) bool { return e.Shortcode == code }
+		if tag.Is("Emoji") && text.ValidRemoteShortcode(code) && url != "" && len(list) < store.MaxStatusEmojis && !slices.ContainsFunc(list, known) {
+			list = append(list, store.RemoteEmoji{Shortcode: code, URL: url})
+		}
+	}
+	return list
 }
 
 func (f *outbox) readAttachments(p *Post, o activity.Object) {

@@ -37,10 +37,12 @@ var pleroma = software{
 		"rules":                       pleromaRules,
 		"announcements":               pleromaAnnouncements,
 		"user_invite_tokens":          pleromaInvites,
+		"chats":                       pleromaChats,
+		"chat_message_references":     pleromaChatCopies,
 	},
 	finish: pleromaFinish,
 	lost: []string{
-		"Chats, notifications, scheduled posts, push subscriptions, scrobbles, quotes as quotes, backgrounds of profiles, and settings of front ends do not come along.",
+		"Notifications, scheduled posts, push subscriptions, scrobbles, quotes as quotes, backgrounds of profiles, and settings of front ends do not come along.",
 		"Backup codes of second factors are hashed in another way: accounts with a second factor make new ones in their settings.",
 		"The settings of the server are not read: its name and description, blocked servers and other policies (MRF), relays.",
 		"Custom emoji are files that the database does not name: import the folders below emoji/ of the old server's static directory with svc emoji import, under the same names.",

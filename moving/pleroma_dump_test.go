@@ -100,6 +100,7 @@ func pleromaDump(t *testing.T) *dump {
 		"oauth_tokens": "id app_id token refresh_token valid_until inserted_at updated_at user_id scopes", "report_notes": "id user_id activity_id content inserted_at updated_at",
 		"rules": "id priority text inserted_at updated_at", "announcements": "id data starts_at ends_at inserted_at updated_at rendered",
 		"user_invite_tokens": "id token used inserted_at updated_at expires_at uses max_use invite_type", "config": "id key value",
+		"chats": "id user_id recipient inserted_at updated_at", "chat_message_references": "id object_id chat_id unread inserted_at updated_at",
 	} {
 		d.table(name, columns)
 	}

@@ -63,6 +63,7 @@ func pleromaFinish(base string) []string {
 		`INSERT INTO votes SELECT NULL, l.id, v.account, j.key FROM pleroma_answers v JOIN polls l ON l.id = v.poll JOIN json_each(l.options) j ON j.value = v.option ORDER BY v.n`,
 		`UPDATE list_members SET account = ifnull((SELECT a.id FROM accounts a WHERE a.followers = list_members.account AND a.followers <> '' ORDER BY a.domain <> '' LIMIT 1), '')`,
 		`UPDATE OR REPLACE read_threads SET thread = ifnull((SELECT c.thread FROM pleroma_conversations c WHERE c.id = read_threads.thread), '')`,
+		`UPDATE chat_copies SET message = ifnull((SELECT m.message FROM pleroma_chat_messages m WHERE m.id = chat_copies.message), '')`,
 		// Other software may name posts only.
 		`UPDATE reports SET posts = json_insert(posts, '$[#]', target), target = (SELECT p.account FROM posts p WHERE p.id = reports.target)
 			WHERE target IN (SELECT id FROM posts)`,
@@ -72,5 +73,5 @@ func pleromaFinish(base string) []string {
 // pleromaAccountColumns are the columns that have ids of rows of users until pleromaFinish replaces them.
 var pleromaAccountColumns = map[string][]string{
 	"follows": {"account", "target"}, "pleroma_relationships": {"account", "target"}, "notes": {"account", "target"}, "bookmarks": {"account"},
-	"thread_mutes": {"account"}, "read_threads": {"account"}, "tag_follows": {"account"}, "lists": {"account"}, "filters": {"account"}, "report_notes": {"account"},
+	"thread_mutes": {"account"}, "read_threads": {"account"}, "tag_follows": {"account"}, "lists": {"account"}, "filters": {"account"}, "report_notes": {"account"}, "chats": {"account"},
 }

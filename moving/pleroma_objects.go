@@ -44,7 +44,7 @@ var pleromaObjects = &mapping{
 		case "Answer":
 			return l.put(r, "pleroma_answers", nil, d.id("inReplyTo"), pleromaActor(d), d.text("name"))
 		case "ChatMessage":
-			return pleromaLeft(l, "chat messages", "chats are not taken over")
+			return pleromaChatMessage(l, r, d)
 		}
 		return r.err
 	},
@@ -202,26 +202,13 @@ func pleromaRecipients(l *loader, r *row, post string, d document) error {
 func pleromaAttachments(l *loader, r *row, post, actor string, at int64, isLocal bool, d document) (map[string]string, error) {
 	files := make(map[string]string)
 	for i, a := range d.documents("attachment") {
-		address := a.link("url")
-		if address == "" {
-			address = a.link("href")
-		}
+		address := pleromaAddress(a)
 		if address == "" || files[address] != "" {
 			continue
 		}
 		id := post + " " + strconv.Itoa(i)
 		files[address] = id
-		file, path, remote := "", "", address
-		if isLocal {
-			file, path = pleromaFile(address)
-			remote = ""
-		}
-		size := a
-		if links := a.documents("url"); len(links) > 0 && size.number("width") == 0 {
-			size = links[0]
-		}
-		if err := l.put(r, "media", id, actor, pleromaKind(a), a.text("mediaType"), file, "", path, "", remote, a.text("name"), a.text("blurhash"),
-			size.number("width"), size.number("height"), 0.0, 0.0, at, true); err != nil {
+		if err := pleromaMedia(l, r, id, actor, at, isLocal, a); err != nil {
 			return nil, err
 		}
 		if err := l.put(r, "attachments", post, i, id); err != nil {
@@ -229,6 +216,29 @@ func pleromaAttachments(l *loader, r *row, post, actor string, at int64, isLocal
 		}
 	}
 	return files, nil
+}
+
+// pleromaAddress returns the address of the file of an attachment.
+func pleromaAddress(a document) string {
+	if address := a.link("url"); address != "" {
+		return address
+	}
+	return a.link("href")
+}
+
+// pleromaMedia loads the file of an attachment.
+func pleromaMedia(l *loader, r *row, id, actor string, at int64, isLocal bool, a document) error {
+	file, path, remote := "", "", pleromaAddress(a)
+	if isLocal {
+		file, path = pleromaFile(remote)
+		remote = ""
+	}
+	size := a
+	if links := a.documents("url"); len(links) > 0 && size.number("width") == 0 {
+		size = links[0]
+	}
+	return l.put(r, "media", id, actor, pleromaKind(a), a.text("mediaType"), file, "", path, "", remote, a.text("name"), a.text("blurhash"),
+		size.number("width"), size.number("height"), 0.0, 0.0, at, true)
 }
 
 // pleromaKind returns the type of an attachment in the client API.

@@ -53,7 +53,7 @@ func filledPleroma(t *testing.T) *dump {
 	d.note("120", bob, "quiet", map[string]any{"to": []string{bob + "/followers"}, "cc": []string{toEverybody}})
 	d.object(map[string]any{"type": "Note", "id": farHost + "/objects/forged", "actor": alice, "content": "I am not alice", "to": []string{toEverybody}})
 	d.object(map[string]any{"type": "Tombstone", "id": oldHost + "/objects/gone", "formerType": "Note"})
-	d.object(map[string]any{"type": "ChatMessage", "id": oldHost + "/objects/chat", "actor": alice, "content": "hi", "to": []string{bob}})
+	d.chats(alice, bob, carol)
 	d.object(map[string]any{"type": "Image", "url": []any{map[string]any{"href": oldHost + "/media/x.png"}}})
 	d.activity("b1", map[string]any{"type": "Announce", "id": oldHost + "/activities/b1", "actor": bob, "object": hello, "to": []string{bob + "/followers", alice}, "cc": []string{toEverybody}})
 	d.activity("f1", map[string]any{"type": "Like", "id": farHost + "/likes/1", "actor": carol, "object": hello})
@@ -93,6 +93,93 @@ func filledPleroma(t *testing.T) *dump {
 	return d
 }
 
+// chats adds a chat of alice with bob, and one with carol: four messages, one of which nobody has any more, and one that is forged.
+func (d *dump) chats(alice, bob, carol string) {
+	d.t.Helper()
+	for i, m := range []struct{ host, from, to, content string }{
+		{oldHost, alice, bob, "tea at <b>five</b>?<script>alert(1)</script>"}, {oldHost, bob, alice, ""}, {farHost, carol, alice, "hello :blob:"}, {oldHost, alice, bob, "deleted by both"},
+		{farHost, alice, bob, "I am not alice"},
+	} {
+		data := map[string]any{
+			"type": "ChatMessage", "id": fmt.Sprintf("%s/objects/chat%d", m.host, i), "actor": m.from, "content": m.content, "to": []string{m.to}, "published": fmt.Sprintf("2021-05-06T07:08:%02dZ", i),
+			"emoji": map[string]any{"blob": farHost + "/blob.png"},
+		}
+		if m.content == "" {
+			data["attachment"] = map[string]any{"type": "Document", "mediaType": "image/png", "name": "a cup", "url": []any{map[string]any{"type": "Link", "href": oldHost + "/media/cup.png"}}}
+		}
+		d.document("objects", fmt.Sprint(100+i), data)
+	}
+	for end, of := range map[string][2]string{"a1": {"a", bob}, "b1": {"b", alice}, "a2": {"a", carol}} {
+		d.row("chats", map[string]string{"id": uuid(end), "user_id": uuid(of[0]), "recipient": of[1], "inserted_at": someTime, "updated_at": someTime})
+	}
+	for i, c := range [][3]string{{"a1", "100", "f"}, {"b1", "100", "f"}, {"a1", "101", "t"}, {"b1", "101", "f"}, {"a2", "102", "t"}, {"a2", "100", "t"}, {"b1", "777", "t"}} {
+		d.row("chat_message_references", map[string]string{
+			"id": uuid(fmt.Sprint("c", i)), "chat_id": uuid(c[0]), "object_id": c[1], "unread": c[2], "inserted_at": fmt.Sprintf("2021-05-06 07:08:%02d", i), "updated_at": someTime,
+		})
+	}
+}
+
+// checkPleromaChats looks at the chats of filledPleroma. A copy of a message that is of another chat does not come along.
+func checkPleromaChats(t *testing.T, srv *app.Server) {
+	t.Helper()
+	ctx := t.Context()
+	for name, want := range map[string]string{
+		"alice": "carol: hello :blob: with blob unread; bob: tea at <b>five</b>? | picture a cup unread",
+		"bob":   "alice: tea at <b>five</b>? | picture a cup",
+	} {
+		owner, err := srv.DB.AccountByName(ctx, name, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		part, err := srv.DB.Chats(ctx, owner.ID, true, store.Page{Limit: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, c := range part.Rows {
+			other, err := srv.DB.Account(ctx, c.OtherID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			entries, err := srv.DB.ChatEntries(ctx, c.ID, store.Page{Limit: 10})
+			if err != nil {
+				t.Fatal(err)
+			}
+			slices.Reverse(entries)
+			var texts []string
+			for _, e := range entries {
+				texts = append(texts, chatText(t, srv, e))
+			}
+			got = append(got, other.Nickname+": "+strings.Join(texts, " | "))
+		}
+		if text := strings.Join(got, "; "); text != want {
+			t.Errorf("%s has the chats %q, want %q", name, text, want)
+		}
+	}
+}
+
+// chatText describes a message with its picture and its custom emoji.
+func chatText(t *testing.T, srv *app.Server, e *store.ChatEntry) string {
+	t.Helper()
+	text := e.Content
+	media, err := srv.DB.MediaOfMessages(t.Context(), []store.MessageID{e.MessageID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range media {
+		text += "picture " + m.Description
+	}
+	if e.Emojis != nil {
+		for _, emoji := range e.Emojis.V {
+			text += " with " + emoji.Shortcode
+		}
+	}
+	if e.Unread {
+		text += " unread"
+	}
+	return text
+}
+
 // edit changes the row of an account.
 func (d *dump) edit(name, column, value string) {
 	d.t.Helper()
@@ -112,6 +199,7 @@ func TestPleroma(t *testing.T) {
 	files := t.TempDir()
 	writePicture(t, files, "4a5b/my picture.png")
 	writePicture(t, files, "face.png")
+	writePicture(t, files, "cup.png")
 	d := filledPleroma(t)
 	d.edit("alice", "pinned_objects", `{"`+oldHost+`/objects/112": "2021-02-03T04:05:06.789"}`)
 	d.edit("alice", "domain_blocks", "{bad.example}")
@@ -125,6 +213,7 @@ func TestPleroma(t *testing.T) {
 	}
 	checkPleromaAccounts(t, srv)
 	checkPleromaPosts(t, srv)
+	checkPleromaChats(t, srv)
 	for token, want := range map[string]bool{"valid-token": true, "expired-token": false} {
 		if found, err := srv.DB.TokenByHash(ctx, keys.HashToken(token)); err != nil || (found != nil) != want {
 			t.Errorf("%s: %v, %v", token, found, err)
@@ -138,7 +227,7 @@ func TestPleroma(t *testing.T) {
 		}
 		return n
 	}
-	if left("chat messages") != 1 || left("reactions") != 1 || left("tokens") != 1 {
+	if left("chat messages") != 2 || left("reactions") != 1 || left("tokens") != 1 {
 		t.Error("the report does not count what is left out")
 	}
 	taken := make(map[string]int64)
@@ -147,7 +236,7 @@ func TestPleroma(t *testing.T) {
 	}
 	for kind, want := range map[string]int64{
 		"accounts": 3, "remote accounts": 1, "posts": 7, "remote posts": 1, "boosts": 1, "follows": 3, "blocks": 1, "mutes": 1, "favourites": 1, "reactions": 3, "bookmarks": 1, "pins": 1,
-		"lists": 1, "filters": 1, "reports": 1, "rules": 1, "announcements": 1, "invites": 1, "polls": 1, "attachments": 1,
+		"lists": 1, "filters": 1, "reports": 1, "rules": 1, "announcements": 1, "invites": 1, "polls": 1, "attachments": 1, "chat messages": 3,
 	} {
 		if taken[kind] != want {
 			t.Errorf("%d %s, want %d", taken[kind], kind, want)

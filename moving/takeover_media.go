@@ -82,11 +82,12 @@ func missing(root *os.Root, err error) string {
 	return "the file cannot be read, or its path leaves the folder"
 }
 
-// mediaRow is an attachment of the scratch database.
+// mediaRow is an attachment of the scratch database: of a post, or of a message of a chat.
 type mediaRow struct {
 	at
 	Owner                                                       store.AccountID
 	Post                                                        store.StatusID
+	Message                                                     store.MessageID
 	Position                                                    int
 	Domain, Type, Mime, Path, ThumbnailPath                     string
 	Address, ThumbnailAddress, RemoteURL, Description, Blurhash string
@@ -117,6 +118,11 @@ func (w *writer) attachments(ctx context.Context, step string) error {
 		GROUP BY i.id
 		ORDER BY i.id
 		LIMIT ?`
+	return w.files(ctx, step, query)
+}
+
+// files stores the local ones of the files that a query selects, and writes the rows of all.
+func (w *writer) files(ctx context.Context, step, query string) error {
 	root, err := w.openFiles()
 	if err != nil {
 		return err
@@ -165,6 +171,9 @@ func (w *writer) attachment(ctx context.Context, tx *store.Tx, t taken) error {
 		ID: store.MediaID(r.Pos), AccountID: r.Owner, StatusID: &r.Post, Position: r.Position, Type: r.Type, Mime: r.Mime, RemoteURL: r.RemoteURL,
 		Description: r.Description, Width: r.Width, Height: r.Height, Blurhash: r.Blurhash, FocusX: within(r.FocusX), FocusY: within(r.FocusY),
 		CreatedAt: store.Time(max(r.CreatedAt, 1)),
+	}
+	if r.Message != 0 {
+		m.StatusID, m.MessageID = nil, &r.Message
 	}
 	if r.Domain == "" {
 		if t.file == nil {

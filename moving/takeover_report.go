@@ -75,6 +75,7 @@ var counted = []struct{ kind, taken, all string }{
 	{"remote posts", countPosts("p.kept = 1 AND a.domain <> '' AND p.boost_of = ''"), countPosts("a.domain <> '' AND p.boost_of = ''")},
 	{"remote boosts", countPosts("p.kept = 1 AND a.domain <> '' AND p.boost_of <> ''"), countPosts("a.domain <> '' AND p.boost_of <> ''")},
 	{"attachments", `SELECT count(*) FROM ids WHERE kind = 'media'`, `SELECT count(DISTINCT media) FROM attachments`},
+	{"chat messages", `SELECT count(*) FROM ids WHERE kind = 'message'`, `SELECT count(*) FROM chat_messages`},
 	{"polls", `SELECT count(*) FROM ids WHERE kind = 'poll'`, `SELECT count(*) FROM polls`},
 	{"follows", countPairs("follows"), `SELECT count(*) FROM follows`},
 	{"blocks", countPairs("blocks"), `SELECT count(*) FROM blocks`},
@@ -118,6 +119,7 @@ var reasons = []struct{ kind, reason, query string }{
 	{"boosts", "the boosted post is not there, or its author is suspended", countPosts("p.kept = 0 AND a.domain = '' AND p.boost_of <> '' AND p.waiting = 0")},
 	{"remote posts", "nobody here boosted, liked, bookmarked or answered them", countPosts("p.kept = 0 AND a.domain <> '' AND p.boost_of = ''")},
 	{"attachments", "their posts do not come along", `SELECT (SELECT count(DISTINCT media) FROM attachments) - (SELECT count(*) FROM ids WHERE kind = 'media')`},
+	{"chat messages", "no account here has them in a chat", `SELECT (SELECT count(*) FROM chat_messages) - (SELECT count(*) FROM ids WHERE kind = 'message')`},
 	{"emoji", "they are disabled", `SELECT count(*) FROM emoji WHERE domain = '' AND disabled = 1`},
 }
 

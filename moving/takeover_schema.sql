@@ -78,6 +78,13 @@ CREATE TABLE filter_keywords (n INTEGER PRIMARY KEY, filter TEXT NOT NULL, keywo
 CREATE TABLE filter_posts (n INTEGER PRIMARY KEY, filter TEXT NOT NULL, post TEXT NOT NULL) STRICT;
 CREATE TABLE markers (n INTEGER PRIMARY KEY, account TEXT NOT NULL, timeline TEXT NOT NULL, post TEXT NOT NULL, at INTEGER NOT NULL, version INTEGER NOT NULL) STRICT;
 
+-- Sides of chats, which only local accounts have; messages, whose ids are their addresses; and the copies that sides have of messages.
+CREATE TABLE chats (id TEXT PRIMARY KEY, account TEXT NOT NULL, other TEXT NOT NULL, updated_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE chat_messages (
+    id TEXT PRIMARY KEY, account TEXT NOT NULL, recipient TEXT NOT NULL, content TEXT NOT NULL, created_at INTEGER NOT NULL, media TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE chat_copies (n INTEGER PRIMARY KEY, chat TEXT NOT NULL, message TEXT NOT NULL, unread INTEGER NOT NULL, created_at INTEGER NOT NULL) STRICT;
+
 CREATE TABLE apps (
     id TEXT PRIMARY KEY, client_id TEXT NOT NULL, secret TEXT NOT NULL, name TEXT NOT NULL, website TEXT NOT NULL, redirect_uris TEXT NOT NULL,
     scopes TEXT NOT NULL, created_at INTEGER NOT NULL
@@ -108,6 +115,7 @@ CREATE TABLE pleroma_keys (user TEXT PRIMARY KEY, public_key TEXT NOT NULL, priv
 CREATE TABLE pleroma_relationships (n INTEGER PRIMARY KEY, type INTEGER NOT NULL, account TEXT NOT NULL, target TEXT NOT NULL, expires_at INTEGER NOT NULL) STRICT;
 CREATE TABLE pleroma_activities (n INTEGER PRIMARY KEY, type TEXT NOT NULL, account TEXT NOT NULL, target TEXT NOT NULL, uri TEXT NOT NULL, created_at INTEGER NOT NULL) STRICT;
 CREATE TABLE pleroma_creates (id TEXT PRIMARY KEY, account TEXT NOT NULL, post TEXT NOT NULL, uri TEXT NOT NULL, page TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE pleroma_chat_messages (id TEXT PRIMARY KEY, message TEXT NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE pleroma_answers (n INTEGER PRIMARY KEY, poll TEXT NOT NULL, account TEXT NOT NULL, option TEXT NOT NULL) STRICT;
 CREATE TABLE pleroma_conversations (id TEXT PRIMARY KEY, thread TEXT NOT NULL) STRICT, WITHOUT ROWID;
 

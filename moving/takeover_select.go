@@ -33,6 +33,8 @@ var scratchIndexes = []string{
 	`CREATE INDEX tokens_user ON tokens (user)`,
 	`CREATE INDEX apps_client ON apps (client_id)`,
 	`CREATE INDEX emoji_code ON emoji (shortcode, domain)`,
+	`CREATE INDEX chat_copies_chat ON chat_copies (chat)`,
+	`CREATE INDEX chat_messages_media ON chat_messages (media) WHERE media <> ''`,
 	`CREATE INDEX ids_order ON ids (kind, id)`,
 }
 
@@ -77,6 +79,7 @@ var selections = []string{
 		UNION ALL SELECT v.account FROM votes v JOIN polls l ON l.id = v.poll JOIN posts p ON p.id = l.post WHERE p.kept = 1
 		UNION ALL SELECT account FROM reports
 		UNION ALL SELECT target FROM reports
+		UNION ALL SELECT other FROM chats WHERE account IN (` + localAccount + `)
 		UNION ALL SELECT moved_to FROM accounts WHERE kept = 1)`,
 	`UPDATE posts SET kept = 0 WHERE kept = 1 AND account NOT IN (SELECT id FROM accounts WHERE kept = 1)`,
 	`UPDATE posts SET kept = 0 WHERE kept = 1 AND boost_of <> '' AND NOT EXISTS (SELECT 1 FROM posts o WHERE o.id = posts.boost_of AND o.kept = 1)`,
@@ -102,6 +105,10 @@ var idQueries = []struct{ kind, query string }{
 		SELECT r.id, r.created_at
 		FROM reports r JOIN accounts a ON a.id = r.account AND a.kept = 1 JOIN accounts b ON b.id = r.target AND b.kept = 1
 		ORDER BY r.created_at, r.id`},
+	{"message", messageIDs},
+	{"chat", chatIDs},
+	{"chat copy", chatCopyIDs},
+	{"chat file", chatFileIDs},
 	{"announcement", `SELECT id, created_at FROM announcements ORDER BY created_at, id`},
 }
 

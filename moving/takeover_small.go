@@ -525,10 +525,12 @@ const localAccounts = `
 	ORDER BY i.id
 	LIMIT ?`
 
+const homeLength = 400 // posts of a home; Mastodon and its kin keep no more
+
 // homes builds the home timelines.
 func (w *writer) homes(ctx context.Context, step string) error {
 	return eachOf(ctx, w, step, localAccounts, 1, func(rows []*pairRow, last int64) error {
-		if err := w.target.social.RebuildHome(ctx, rows[0].Account); err != nil {
+		if err := w.target.social.RebuildHome(ctx, rows[0].Account, homeLength); err != nil {
 			return err
 		}
 		return w.target.db.Update(ctx, func(tx *store.Tx) error { return tx.SetTakeoverPosition(ctx, step, last) })

@@ -39,11 +39,17 @@ func TestRebuildHome(t *testing.T) {
 		t.Fatal("home is unchanged: the test tests nothing")
 	}
 	for range 2 {
-		if err := srv.Social.RebuildHome(t.Context(), id); err != nil {
+		if err := srv.Social.RebuildHome(t.Context(), id, 100); err != nil {
 			t.Fatal(err)
 		}
 		if got := alice.Get("/api/v1/timelines/home").Want(200).IDs(); !slices.Equal(got, before) {
 			t.Errorf("got %v, want %v", got, before)
 		}
+	}
+	if err := srv.Social.RebuildHome(t.Context(), id, 4); err != nil { // of six candidates, one is too old
+		t.Fatal(err)
+	}
+	if got := alice.Get("/api/v1/timelines/home").Want(200).IDs(); len(got) != len(before)-1 || slices.Contains(got, st.ID()) || !slices.Equal(got[:3], before[:3]) {
+		t.Errorf("a short home is %v, of %v", got, before)
 	}
 }

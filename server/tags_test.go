@@ -56,7 +56,7 @@ func TestFollowTags(t *testing.T) {
 	apptest.WantIDs(t, "unfollowed", alice.Get("/api/v1/timelines/home"), own, both, local, public, old)
 
 	// A rebuilt home is the same.
-	if err := srv.Social.RebuildHome(t.Context(), alice.AccountID()); err != nil {
+	if err := srv.Social.RebuildHome(t.Context(), alice.AccountID(), 100); err != nil {
 		t.Fatal(err)
 	}
 	apptest.WantIDs(t, "rebuilt", alice.Get("/api/v1/timelines/home"), own, both, local, public, old)

@@ -2,6 +2,7 @@ package social
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"time"
@@ -24,6 +25,7 @@ type NewArchive struct {
 	Size     int64  // bytes of an upload that follows; 0: the file is there
 	ByStaff  bool   // its origin need not be an alias of the account, and archives are not limited
 	Public   bool   // public posts stay public; otherwise they become unlisted
+	Emoji    bool   // custom emoji are copied into a pack; only by staff
 	Origin   string // handle
 	ActorURI string
 }
@@ -38,6 +40,7 @@ func (s *Service) ImportedArchives(ctx context.Context, account store.AccountID)
 func (s *Service) AddArchive(ctx context.Context, account *store.Account, n NewArchive) (*store.Archive, error) {
 	a := &store.Archive{
 		AccountID: account.ID, File: n.File, Uploaded: n.Uploaded, ByStaff: n.ByStaff, Public: n.Public, Origin: n.Origin, ActorURI: n.ActorURI,
+		Emoji: n.Emoji && n.ByStaff,
 		State: store.ArchiveQueued, Size: n.Size,
 	}
 	if n.Size > 0 {
@@ -184,7 +187,7 @@ func (s *Service) RemoveImportedPosts(ctx context.Context, id store.ArchiveID) (
 		}
 		if len(posts) == 0 {
 			a.State, a.Position, a.Imported, a.Files, a.Skipped, a.FinishedAt = store.ArchiveUndone, 0, 0, 0, 0, new(store.At(s.db.Now()))
-			if err := tx.ClearArchiveSkips(ctx, id); err != nil {
+			if err := errors.Join(tx.ClearArchiveSkips(ctx, id), tx.ForgetRemovedOriginals(ctx, id)); err != nil {
 				return false, err
 			}
 			return false, tx.SaveArchive(ctx, a)

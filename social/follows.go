@@ -200,7 +200,7 @@ func backfillHome(ctx context.Context, tx *store.Tx, f *store.Follow) error {
 	if !f.FollowerLocal {
 		return nil
 	}
-	return tx.BackfillHome(ctx, f, backfillOnFollow)
+	return tx.BackfillHome(ctx, f, backfillOnFollow, 0)
 }
 
 // acceptFollow accepts a follow request.

@@ -1,7 +1,9 @@
 package social
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"svc/store"
 )
@@ -10,19 +12,24 @@ import (
 const (
 	rebuildOwnStatuses = 2000 // own statuses and direct ones
 	rebuildBatch       = 20   // follows in one transaction
+	rebuildReserve     = 4    // a quarter more is read, because some posts are not visible
 )
 
-// RebuildHome rebuilds a home timeline from the newest posts of each followed account and hashtag. It can run at any time, and keeps
-// posts that arrive meanwhile.
-func (s *Service) RebuildHome(ctx context.Context, account store.AccountID) error {
-	if err := s.db.Update(ctx, func(tx *store.Tx) error { return tx.ResetHome(ctx, account, rebuildOwnStatuses) }); err != nil {
+// RebuildHome rebuilds a home timeline from the newest posts of each followed account and hashtag: about length of them. It can run at any time, and
+// keeps posts that arrive meanwhile.
+func (s *Service) RebuildHome(ctx context.Context, account store.AccountID, length int) error {
+	if err := s.db.Update(ctx, func(tx *store.Tx) error { return tx.ResetHome(ctx, account, min(rebuildOwnStatuses, length)) }); err != nil {
+		return err
+	}
+	oldest, err := s.oldestInHome(ctx, account, length+length/rebuildReserve)
+	if err != nil {
 		return err
 	}
 	var lastFollow store.AccountID
-	err := s.inBatches(ctx, rebuildBatch, func(tx *store.Tx) (int64, error) {
+	err = s.inBatches(ctx, rebuildBatch, func(tx *store.Tx) (int64, error) {
 		follows, err := tx.FollowsAfter(ctx, account, lastFollow, rebuildBatch)
 		for _, f := range follows {
-			if err := tx.BackfillHome(ctx, f, backfillOnFollow); err != nil {
+			if err := tx.BackfillHome(ctx, f, backfillOnFollow, oldest); err != nil {
 				return 0, err
 			}
 			lastFollow = f.TargetID
@@ -43,4 +50,37 @@ func (s *Service) RebuildHome(ctx context.Context, account store.AccountID) erro
 		}
 		return int64(len(tags)), err
 	})
+}
+
+// oldestInHome returns the id of the n-th newest of the posts that a home could have, 0 if there are fewer. Older ones would be trimmed again:
+// ids are read quickly, but each row of a home is written at another place of the table.
+func (s *Service) oldestInHome(ctx context.Context, account store.AccountID, n int) (store.StatusID, error) {
+	var newest []store.StatusID
+	keep := func() {
+		slices.SortFunc(newest, func(a, b store.StatusID) int { return cmp.Compare(b, a) })
+		newest = newest[:min(n, len(newest))]
+	}
+	for last := store.AccountID(0); ; {
+		follows, err := s.db.FollowsAfter(ctx, account, last, rebuildBatch)
+		if err != nil {
+			return 0, err
+		}
+		for _, f := range follows {
+			ids, err := s.db.NewestStatusIDs(ctx, f.TargetID, backfillOnFollow)
+			if err != nil {
+				return 0, err
+			}
+			newest, last = append(newest, ids...), f.TargetID
+		}
+		if len(newest) > 4*n || len(follows) < rebuildBatch {
+			keep()
+		}
+		switch {
+		case len(follows) == rebuildBatch:
+		case len(newest) < n:
+			return 0, nil
+		default:
+			return newest[n-1], nil
+		}
+	}
 }

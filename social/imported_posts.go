@@ -31,6 +31,7 @@ type ImportedPost struct {
 	Poll        *store.Poll
 	Versions    []ImportedVersion // earlier ones, oldest first
 	Pinned      bool
+	Emojis      []store.RemoteEmoji // custom ones, at their addresses on the old server
 
 	ParentURI   string // "": not a reply
 	ParentIsOwn bool   // the archive has the parent, too: it may come later
@@ -110,6 +111,21 @@ func (s *Service) ImportPosts(ctx context.Context, id store.ArchiveID, b Importe
 	})
 }
 
+// SkipImported lists what of an archive could not be imported beside its posts.
+func (s *Service) SkipImported(ctx context.Context, id store.ArchiveID, item, reason string) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		a, err := tx.Archive(ctx, id)
+		if err != nil {
+			return err
+		}
+		a.Skipped++
+		if err := tx.AddArchiveSkip(ctx, id, item, reason); err != nil {
+			return err
+		}
+		return tx.SaveArchive(ctx, a)
+	})
+}
+
 // importPost stores a post, or returns false if the account has it already. An errs.Error is returned before anything is stored.
 func (s *Service) importPost(ctx context.Context, tx *store.Tx, account *store.Account, a *store.Archive, p ImportedPost) (added bool, err error) {
 	known, err := tx.KnownOriginals(ctx, account.ID, []string{p.URI, p.ParentURI})
@@ -129,7 +145,7 @@ func (s *Service) importPost(ctx context.Context, tx *store.Tx, account *store.A
 		URI: store.NewObjectURI(s.Settings.BaseURL, id), URL: account.URL + "/" + id.String(),
 		CreatedAt: store.At(p.Published), Content: p.Content, Text: p.Text, ContentType: p.ContentType, SpoilerText: p.SpoilerText,
 		Language: p.Language, Sensitive: p.Sensitive, HasMedia: len(p.Media) > 0, HasPoll: p.Poll != nil,
-		Addressed: true, Unfederated: true,
+		Addressed: true, Unfederated: true, Emojis: store.JSON[[]store.RemoteEmoji]{V: p.Emojis},
 	}
 	if p.Updated.After(p.Published) {
 		st.EditedAt = new(store.At(p.Updated))

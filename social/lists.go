@@ -111,7 +111,7 @@ func (s *Service) updateHome(ctx context.Context, tx *store.Tx, owner store.Acco
 		if f == nil || f.Pending {
 			continue
 		}
-		if err := tx.BackfillHome(ctx, f, min(backfillOnFollow, backfillPerMember(len(members)))); err != nil {
+		if err := tx.BackfillHome(ctx, f, min(backfillOnFollow, backfillPerMember(len(members))), 0); err != nil {
 			return err
 		}
 	}

@@ -95,6 +95,7 @@ var purges = []string{
 	purge("scheduled_statuses", "id", "account_id = ?"),
 	purge("import_entries", "import_id, position", "import_id IN (SELECT id FROM imports WHERE account_id = ?)"),
 	purge("imports", "id", "account_id = ?"),
+	purge("archives", "id", "account_id = ? AND finished_at IS NOT NULL"),
 	purge("account_backups", "id", "account_id = ?"),
 }
 

@@ -53,6 +53,7 @@ type Archive struct {
 	Skipped    int   // posts and attachments that are left out for a reason
 	Error      string
 	FinishedAt *Time
+	Emoji      bool // custom emoji of its posts are copied into a pack
 }
 
 // ArchiveSkip is a post or attachment of an archive that was not imported.
@@ -160,6 +161,29 @@ func (tx *Tx) ClearArchiveSkips(ctx context.Context, id ArchiveID) error {
 	return tx.exec(ctx, "clear archive skips", `DELETE FROM archive_skips WHERE archive_id = ?`, id)
 }
 
+// keepRemovedOriginal stores that an imported post is deleted, so that its archive does not bring it back.
+func (tx *Tx) keepRemovedOriginal(ctx context.Context, id StatusID) error {
+	return tx.exec(ctx, "keep removed original", `
+		INSERT INTO removed_originals (account_id, original_uri, archive_id)
+		SELECT account_id, original_uri, archive_id
+		FROM imported_statuses
+		WHERE status_id = ?
+		ON CONFLICT DO NOTHING`, id)
+}
+
+// ForgetRemovedOriginals lets another import bring back what was deleted of an archive.
+func (tx *Tx) ForgetRemovedOriginals(ctx context.Context, id ArchiveID) error {
+	return tx.exec(ctx, "forget removed originals", `DELETE FROM removed_originals WHERE archive_id = ?`, id)
+}
+
+// RemovedOriginals returns those of the ids whose imported posts were deleted.
+func (r reader) RemovedOriginals(ctx context.Context, account AccountID, uris []string) ([]string, error) {
+	return list[string](ctx, r, "removed originals", `
+		SELECT original_uri
+		FROM json_each(?2) j
+		CROSS JOIN removed_originals o ON o.account_id = ?1 AND o.original_uri = j.value`, account, jsonTexts(uris))
+}
+
 // KnownOriginals returns those of the ids that posts of an account have: imported posts by the id of their original, others by their own.
 func (r reader) KnownOriginals(ctx context.Context, account AccountID, uris []string) (map[string]StatusID, error) {
 	type row struct {
@@ -195,6 +219,17 @@ func (r reader) ImportedFrom(ctx context.Context, ids []StatusID) ([]ImportedFro
 		FROM json_each(?) j
 		CROSS JOIN imported_statuses i ON i.status_id = j.value
 		CROSS JOIN archives a ON a.id = i.archive_id`, jsonArray(ids))
+}
+
+// EmojisOfArchive returns the custom emoji of the posts that were imported from an archive: those of its old server.
+func (r reader) EmojisOfArchive(ctx context.Context, id ArchiveID, limit int) ([]RemoteEmoji, error) {
+	return list[RemoteEmoji](ctx, r, "emoji of an archive", `
+		SELECT DISTINCT j.value ->> 'shortcode' AS shortcode, j.value ->> 'url' AS url
+		FROM imported_statuses i INDEXED BY imported_statuses_archive
+		CROSS JOIN statuses s ON s.id = i.status_id
+		CROSS JOIN json_each(s.emojis) j
+		WHERE i.archive_id = ?
+		LIMIT ?`, id, limit)
 }
 
 // StatusesOfArchive returns the posts that were imported from an archive, oldest first.

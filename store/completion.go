@@ -21,3 +21,13 @@ func (r reader) HostNames(ctx context.Context, prefix string, limit int) ([]stri
 		ORDER BY domain
 		LIMIT ?2`, prefix, limit)
 }
+
+// BlockedHosts returns hosts with rules that begin with prefix, sorted.
+func (r reader) BlockedHosts(ctx context.Context, prefix string, limit int) ([]string, error) {
+	return list[string](ctx, r, "blocked hosts", `
+		SELECT DISTINCT host
+		FROM host_blocks
+		WHERE host >= ?1 AND host < ?1 || char(0x10ffff)
+		ORDER BY host
+		LIMIT ?2`, prefix, limit)
+}

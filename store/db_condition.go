@@ -171,6 +171,15 @@ func isNoSpace(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 }
 
+// IsDiskFull returns true for the error of a write, to a database or a file, for which the disk has no room.
+func IsDiskFull(err error) bool {
+	if e := new(sqlite.Error); errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_FULL {
+		return true
+	}
+	e := new(errs.Error)
+	return isNoSpace(err) || errors.As(err, &e) && e.Status == 507
+}
+
 const probeSize = 64 << 10
 
 // probeDisk writes a small file to a folder and removes it.

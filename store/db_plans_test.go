@@ -390,6 +390,7 @@ func seed(t testing.TB, db *store.DB, n int) {
 		{`INSERT INTO archive_skips (archive_id, item, reason) SELECT a.id, j.value, 'a' FROM archives a JOIN json_each('[1,2,3,4,5,6,7,8,9]') j`, nil},
 		{`INSERT INTO imported_statuses (status_id, account_id, archive_id, original_uri, original_url)
 			SELECT s.id, s.account_id, s.account_id, 'https://old.example/' || s.id, '' FROM statuses s JOIN archives a ON a.id = s.account_id WHERE s.id % 3 = 0`, nil},
+		{`INSERT INTO removed_originals (account_id, original_uri, archive_id) SELECT a.id, 'https://old.example/removed/' || j.value, a.id FROM archives a JOIN json_each('[1,2,3,4,5,6,7,8,9]') j`, nil},
 		{`INSERT INTO account_backups (id, account_id, file) SELECT id, id, 'f' || id FROM accounts WHERE domain = ''`, nil},
 		{`PRAGMA analysis_limit = 1000`, nil}, // as Optimize does; without it, SQLite plans each query anew for each value
 		{`ANALYZE`, nil},

@@ -9,8 +9,8 @@ import (
 const backfillScanFactor = 5
 
 // BackfillHome adds up to limit of the newest posts and boosts of a followed account to a local follower's home: those that FanOut would
-// have added and that are visible.
-func (tx *Tx) BackfillHome(ctx context.Context, f *Follow, limit int) error {
+// have added and that are visible. Ids below oldest are left out.
+func (tx *Tx) BackfillHome(ctx context.Context, f *Follow, limit int, oldest StatusID) error {
 	l, err := tx.lookups(ctx, f.FollowerID)
 	if err != nil {
 		return err
@@ -21,7 +21,7 @@ func (tx *Tx) BackfillHome(ctx context.Context, f *Follow, limit int) error {
 		FROM (
 			SELECT id
 			FROM statuses INDEXED BY statuses_account
-			WHERE account_id = ?3
+			WHERE account_id = ?3 AND id >= ?8
 			ORDER BY id DESC
 			LIMIT ?6) n
 		CROSS JOIN statuses s ON s.id = n.id
@@ -36,7 +36,17 @@ func (tx *Tx) BackfillHome(ctx context.Context, f *Follow, limit int) error {
 			AND `+inLanguage("?7", "ifnull(o.language, s.language)")+`
 			AND `+visibleWithOriginal+`
 		ORDER BY s.id DESC
-		LIMIT ?5`, f.FollowerID, l, f.TargetID, f.ShowReblogs, limit, backfillScanFactor*limit, f.Languages)
+		LIMIT ?5`, f.FollowerID, l, f.TargetID, f.ShowReblogs, limit, backfillScanFactor*limit, f.Languages, oldest)
+}
+
+// NewestStatusIDs returns the ids of the newest posts and boosts of an account.
+func (r reader) NewestStatusIDs(ctx context.Context, account AccountID, limit int) ([]StatusID, error) {
+	return ids[StatusID](ctx, r, "newest statuses", `
+		SELECT id
+		FROM statuses INDEXED BY statuses_account
+		WHERE account_id = ?
+		ORDER BY id DESC
+		LIMIT ?`, account, limit)
 }
 
 // ClearHome removes an author's posts and boosts from a home. Unless all is set, direct and list posts and posts with a followed hashtag

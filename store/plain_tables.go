@@ -71,6 +71,7 @@ var plainTables = []plainTable{
 	{name: "report_notes"},
 	{name: "archives", omitted: "file uploaded size received position"},
 	{name: "imported_statuses"},
+	{name: "removed_originals"},
 	{name: "old_addresses", where: ofStatus},
 	{name: "old_media"},
 	{name: "dead_addresses"},

@@ -16,7 +16,7 @@ func TestAccountReferences(t *testing.T) {
 		"media.account_id", "pins.account_id", // of statuses, which keep their author
 		"collections.account_id", // of local accounts, and of remote ones with items
 		// Of local accounts only:
-		"account_backups.account_id", "archives.account_id", "imported_statuses.account_id", "account_notes.account_id", "activities.account_id", "announcement_reactions.account_id", "announcement_reads.account_id", "bookmark_folders.account_id", "bookmarks.account_id",
+		"account_backups.account_id", "archives.account_id", "imported_statuses.account_id", "removed_originals.account_id", "account_notes.account_id", "activities.account_id", "announcement_reactions.account_id", "announcement_reads.account_id", "bookmark_folders.account_id", "bookmarks.account_id",
 		"chat_message_keys.account_id", "chats.account_id", "direct_conversations.account_id", "domain_blocks.account_id", "endorsements.account_id",
 		"filters.account_id", "home.account_id", "idempotency_keys.account_id", "imports.account_id", "lists.account_id", "markers.account_id", "moderation_log.actor_id", "mutes.account_id",
 		"notification_permissions.account_id", "notification_requests.account_id", "notifications.account_id", "oauth_apps.owner_id", "queued_activities.recipient_id", "scheduled_statuses.account_id",

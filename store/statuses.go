@@ -98,6 +98,11 @@ func (tx *Tx) AddStatus(ctx context.Context, s *Status) error {
 // DeleteStatus deletes a status with all rows that refer to it (boosts, notifications, timeline rows, favourites …), updates counters, and
 // adds a tombstone. Its media become detached. It emits StatusRemoved for the status and its boosts, and returns the boosts.
 func (tx *Tx) DeleteStatus(ctx context.Context, s *Status) ([]*Status, error) {
+	if s.Unfederated && s.ReblogOfID == nil {
+		if err := tx.keepRemovedOriginal(ctx, s.ID); err != nil {
+			return nil, err
+		}
+	}
 	boosts, err := tx.removeStatus(ctx, s)
 	if err != nil {
 		return nil, err

@@ -69,6 +69,12 @@ func (tx *Tx) take(ctx context.Context, row any) error {
 	case *Reaction:
 		row.ID = ReactionID(tx.newID())
 		return insertTaken(ctx, tx, &insertReaction, row)
+	case *ChatMessage:
+		return insertTaken(ctx, tx, &insertChatMessage, row)
+	case *Chat:
+		return insertTaken(ctx, tx, &insertChat, row)
+	case *ChatCopy:
+		return insertTaken(ctx, tx, &insertChatCopy, row)
 	case *List:
 		return insertTaken(ctx, tx, &insertList, row)
 	case *UserFilter:

@@ -31,14 +31,18 @@ func (r *renderer) localEmojis(texts ...string) []Emoji {
 	return found
 }
 
-// emojisFor returns the custom emoji that occur in texts: those of this server in local texts, those of the document in remote ones.
+// emojisFor returns the custom emoji that occur in texts: those of this server in local texts, those of the document in remote ones. An imported post is
+// local and has those of its original, too.
 func (r *renderer) emojisFor(local bool, remote []store.RemoteEmoji, texts ...string) []Emoji {
-	if local {
-		return r.localEmojis(texts...)
-	}
 	found := []Emoji{}
+	if local {
+		found = r.localEmojis(texts...)
+	}
 	left := store.MaxStatusEmojiBytes
 	for _, e := range remote {
+		if slices.ContainsFunc(found, func(f Emoji) bool { return f.Shortcode == e.Shortcode }) {
+			continue
+		}
 		name := ":" + e.Shortcode + ":"
 		if slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(s, name) }) {
 			url := r.proxied(e.URL)

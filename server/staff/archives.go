@@ -19,12 +19,13 @@ func (h *Handlers) importArchive(r *rest.Request) (any, error) {
 		Nickname string `param:"nickname,required"`
 		File     string `param:"file,required"`
 		Public   bool   `param:"public"`
+		Emoji    bool   `param:"emoji"`
 		Origin   string `param:"origin"`
 	}
 	if err := r.Bind(&p); err != nil {
 		return nil, err
 	}
-	a, err := h.Archives.As(r.Viewer).StartFromFolder(r.Context(), admin.ArchiveImport{Name: p.Nickname, File: p.File, Public: p.Public, Origin: p.Origin})
+	a, err := h.Archives.As(r.Viewer).StartFromFolder(r.Context(), admin.ArchiveImport{Name: p.Nickname, File: p.File, Public: p.Public, Emoji: p.Emoji, Origin: p.Origin})
 	if err != nil {
 		return nil, err
 	}

@@ -11,9 +11,11 @@ import (
 
 	"github.com/BurntSushi/toml"
 	"golang.org/x/text/language"
+
+	"svc/internal/packed"
 )
 
-//go:embed messages/*.toml
+//go:embed messages/*.toml.gz
 var messageFiles embed.FS
 
 // Messages are the texts of the pages in one language. A text in which a number decides the form has the keys KEY.one and KEY.other.
@@ -69,10 +71,10 @@ func readMessages() []*Messages {
 			panic(err)
 		}
 		var tree map[string]any
-		if err := toml.Unmarshal(source, &tree); err != nil {
+		if err := toml.Unmarshal(packed.Text(source), &tree); err != nil {
 			panic(fmt.Sprintf("messages/%s: %v", e.Name(), err))
 		}
-		m := &Messages{Language: strings.TrimSuffix(e.Name(), ".toml"), texts: make(map[string]string)}
+		m := &Messages{Language: strings.TrimSuffix(e.Name(), ".toml.gz"), texts: make(map[string]string)}
 		m.add("", tree)
 		m.Name = m.texts["language"]
 		if m.settings, err = readSettingTexts(m.Language); err != nil {

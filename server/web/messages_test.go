@@ -1,6 +1,7 @@
 package web
 
 import (
+	"flag"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -10,7 +11,28 @@ import (
 	"testing"
 
 	"svc/internal/errs"
+	"svc/internal/packed/packedtest"
 )
+
+var update = flag.Bool("update", false, "pack the catalogues again")
+
+// TestPackedCatalogues checks that the catalogues in the binary are those of the repository.
+func TestPackedCatalogues(t *testing.T) {
+	for _, pattern := range []string{"messages/*.toml", "messages/settings/*.toml"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %q, %v", pattern, files, err)
+		}
+		for _, path := range files {
+			if text, err := os.ReadFile(path); err != nil {
+				t.Fatal(err)
+			} else if *update {
+				packedtest.Write(t, path, text)
+			}
+			packedtest.Compare(t, path)
+		}
+	}
+}
 
 // TestCatalogues checks that all languages have the same texts, with the same arguments.
 func TestCatalogues(t *testing.T) {

@@ -7,9 +7,11 @@ import (
 	"io/fs"
 
 	"github.com/BurntSushi/toml"
+
+	"svc/internal/packed"
 )
 
-//go:embed messages/settings/*.toml
+//go:embed messages/settings/*.toml.gz
 var settingFiles embed.FS
 
 // settingText is the label and the description of a setting of the server.
@@ -17,7 +19,7 @@ type settingText [2]string
 
 // readSettingTexts reads the texts of the settings in a language, by the names of the settings. The English ones are those of internal/config.
 func readSettingTexts(language string) (map[string]settingText, error) {
-	source, err := settingFiles.ReadFile("messages/settings/" + language + ".toml")
+	source, err := settingFiles.ReadFile("messages/settings/" + language + ".toml.gz")
 	if errors.Is(err, fs.ErrNotExist) && language == StandardLanguage {
 		return nil, nil
 	}
@@ -25,7 +27,7 @@ func readSettingTexts(language string) (map[string]settingText, error) {
 		return nil, err
 	}
 	var groups map[string]map[string]settingText
-	if err := toml.Unmarshal(source, &groups); err != nil {
+	if err := toml.Unmarshal(packed.Text(source), &groups); err != nil {
 		return nil, fmt.Errorf("messages/settings/%s.toml: %w", language, err)
 	}
 	texts := make(map[string]settingText)

@@ -217,12 +217,14 @@ INSERT INTO imports (id, account_id, kind, total, imported, skipped, finished_at
 VALUES (1, 1, 'bookmarks', 1596, 1597, 1598, 1700000000599);
 INSERT INTO import_entries (import_id, position, state, target, options, reason)
 VALUES (1, 1, 'skipped', 'target of import entries', 'options of import entries', 'reason of import entries');
-INSERT INTO archives (id, account_id, file, uploaded, by_staff, public, origin, actor_uri, state, size, received, total, position, imported, files, skipped, error, finished_at)
-VALUES (1, 1, 'file of archives', 1, 1, 1, 'origin of archives', 'actor uri of archives', 'failed', 1701, 1702, 1703, 1704, 1705, 1706, 1707, 'error of archives', 1700000000708);
+INSERT INTO archives (id, account_id, file, uploaded, by_staff, public, origin, actor_uri, state, size, received, total, position, imported, files, skipped, error, finished_at, emoji)
+VALUES (1, 1, 'file of archives', 1, 1, 1, 'origin of archives', 'actor uri of archives', 'failed', 1701, 1702, 1703, 1704, 1705, 1706, 1707, 'error of archives', 1700000000708, 1);
 INSERT INTO archive_skips (id, archive_id, item, reason)
 VALUES (1, 1, 'item of archive skips', 'reason of archive skips');
 INSERT INTO imported_statuses (status_id, account_id, archive_id, original_uri, original_url)
 VALUES (1, 1, 1, 'original uri of imported statuses', 'original url of imported statuses');
+INSERT INTO removed_originals (account_id, original_uri, archive_id)
+VALUES (1, 'original uri of removed originals', 1);
 INSERT INTO account_backups (id, account_id, file, state, size, attempts, last_error)
 VALUES (1, 1, 'file of account backups', 'failed', 1610, 1611, 'last error of account backups');
 INSERT INTO moderation_log (id, actor_id, actor, action, message, data)
