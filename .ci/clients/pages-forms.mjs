@@ -181,6 +181,22 @@ async function enter(scope, fields, ...context) {
 const isSelector = (text) => /^[.[]|^[a-z0-9]+[[:.]|^h1$|=/.test(text)
 const located = (page, text) => (isSelector(text) ? page.locator(text) : page.getByText(text)).first()
 
+// press clicks, and waits for the page that follows, so that nothing is looked for on the page before. An action of a script has none, but marks
+// what it changes as busy.
+async function press(page, button) {
+  await page.evaluate(() => {
+    const root = document.documentElement
+    root.dataset.before = 'stays'
+    const leaves = (event) => { if (!event.defaultPrevented) root.dataset.before = 'leaves' }
+    window.addEventListener('submit', leaves)
+    window.addEventListener('click', (event) => { if (event.target.closest('a[href]')) leaves(event) })
+  })
+  await button.click()
+  const state = page.scripts ? await page.evaluate(() => document.documentElement.dataset.before).catch(() => 'leaves') : 'leaves'
+  if (state === 'leaves') await page.locator('html:not([data-before])').waitFor({ state: 'attached' })
+  await page.locator('[aria-busy=true]').waitFor({ state: 'detached' })
+}
+
 // take takes one step.
 async function take(page, base, given, u, o) {
   await given.before?.(u, o)
@@ -204,10 +220,10 @@ async function take(page, base, given, u, o) {
   if (step.press && !(step.chosen && page.scripts)) {
     const name = new RegExp(`^${step.press.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}( \\d+)?$`)
     const button = scope.getByRole('button', { name }).or(scope.getByRole('link', { name }))
-    await button.locator('visible=true').first().click()
+    await press(page, button.locator('visible=true').first())
   }
   if (step.see) await located(page, step.see).waitFor({ timeout: 30_000 })
-  await page.locator('[aria-busy=true]').waitFor({ state: 'detached' }) // what is seen at once is stored a moment later
+  await page.locator('[aria-busy=true]').waitFor({ state: 'detached' }) // what a script sends as soon as a field is set
   if (step.keeps) await located(page, step.keeps).waitFor({ timeout: 30_000 })
   if (step.gone) await located(page, step.gone).waitFor({ state: 'detached', timeout: 30_000 })
   const errors = page.errors.filter((text) => !(step.refused && text.includes(`status of ${step.refused}`)))

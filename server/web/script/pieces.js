@@ -38,14 +38,20 @@ export function pieces(form) {
     bar.ariaLabel = state.uploading
     button.after(bar)
     button.disabled = true
+    form.setAttribute('aria-busy', 'true')
+    const stop = () => {
+      bar.remove()
+      button.disabled = false
+      form.removeAttribute('aria-busy')
+    }
     try {
       await send(file, bar)
+      window.addEventListener('pagehide', stop, { once: true }) // busy until then
       location.assign('?done=import')
     } catch (failure) {
+      stop()
       say(failure.message || state.interrupted)
     }
-    bar.remove()
-    button.disabled = false
   }, true)
 }
 
