@@ -3,6 +3,7 @@ package pages_test
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
@@ -54,6 +55,15 @@ func TestPageStream(t *testing.T) {
 	if resp.StatusCode != 200 || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
 		t.Fatalf("%d %s", resp.StatusCode, resp.Header.Get("Content-Type"))
 	}
+	newest := bob.Publish("before the stream").ID()
+	bob.Publish("@alice before the stream of the user", "visibility", "direct")
+	state := firstEvent(t, open("/web/stream/user", "same-origin").Body)
+	if state.Newest == "" || state.Notifications != 1 || state.Notified == "" || state.Chats != 0 || !state.Waiting {
+		t.Errorf("the stream of the user begins with %+v", state)
+	}
+	if state := firstEvent(t, open("/web/stream/local", "same-origin").Body); state.Newest != newest {
+		t.Errorf("the local stream begins with %+v, the newest post is %s", state, newest)
+	}
 	bob.Publish("hello stream")
 	lines := bufio.NewScanner(resp.Body)
 	lines.Buffer(nil, 1<<20)
@@ -63,4 +73,25 @@ func TestPageStream(t *testing.T) {
 		}
 	}
 	t.Errorf("the stream ended: %v", lines.Err())
+}
+
+// streamState is the first event of a stream.
+type streamState struct {
+	Newest, Notified     string
+	Notifications, Chats int
+	Waiting              bool
+}
+
+func firstEvent(t *testing.T, body io.Reader) (state streamState) {
+	t.Helper()
+	lines := bufio.NewScanner(body)
+	for _, want := range []string{"event: state", "data: "} {
+		if !lines.Scan() || !strings.HasPrefix(lines.Text(), want) {
+			t.Fatalf("the stream begins with %q instead of %q", lines.Text(), want)
+		}
+	}
+	if err := json.Unmarshal([]byte(strings.TrimPrefix(lines.Text(), "data: ")), &state); err != nil {
+		t.Fatal(err)
+	}
+	return state
 }

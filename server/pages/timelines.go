@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"io"
 	"maps"
 	"net/http"
 	"net/url"
@@ -113,34 +112,4 @@ func (p *page) fill(content *web.Timeline, path string, arguments url.Values) (e
 	}
 	list, _ := a.Value.(entity.List[*entity.Status]) // p.posts has checked the type
 	return list, nil
-}
-
-// streams are the streams of the API by the name in the path.
-var streams = map[string]string{"user": "user", "public": "public", "local": "public/local", "list": "list"}
-
-// stream serves a stream of the API to the script of the pages. The API itself takes no sessions for streams, because pages of other sites
-// may connect to it.
-func (h *Handlers) stream(r *rest.Request) (any, error) {
-	path, ok := streams[r.Param("name")]
-	if !ok {
-		return nil, errNoPage
-	}
-	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" {
-		return nil, rest.ErrCrossSite
-	}
-	if r.Viewer == nil {
-		return http.HandlerFunc(endStream), nil
-	}
-	a, err := r.Call("GET", "/api/v1/streaming/"+path, url.Values{"list": r.URL.Query()["list"]})
-	if err != nil {
-		return nil, err
-	}
-	return a.Value, nil
-}
-
-// endStream tells the script that nobody is signed in any more. Browsers log every other answer as an error, and ask again after some.
-func endStream(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("Cache-Control", "no-store")
-	io.WriteString(w, "event: signed_out\ndata:\n\n") // without a connection there is nobody to tell
 }

@@ -70,6 +70,29 @@ export const journeys = {
     await read(ann)
   },
 
+  async 'what happens before the page hears of it is shown as soon as it does'({ ann, ben, other }) {
+    const writer = await other('early')
+    await ann.api('POST', `/api/v1/accounts/${writer.id}/follow`)
+    const chat = await ben.api('POST', `/api/v1/svc/chats/by-account-id/${ann.api.id}`)
+    let connect
+    const held = new Promise((done) => { connect = done })
+    if (scripts) await ann.page.route('**/web/stream/*', (route) => held.then(() => route.continue()))
+    await ann.open('/web')
+    await writer('POST', '/api/v1/statuses', { status: `The early bird, @${ann.nickname}` })
+    await ben.api('POST', `/api/v1/svc/chats/${chat.id}/messages`, { content: 'Are you up?' })
+    connect()
+    if (!scripts) {
+      await ann.page.reload()
+      return ann.see(ann.post('The early bird'))
+    }
+    await ann.inSight(ann.control(tn('timeline.fresh', 1)))
+    await ann.see(unreadChats(ann))
+    await ann.page.waitForFunction(() => document.title.startsWith('(2) ')) // the mention and the post
+    await ann.press(tn('timeline.fresh', 1))
+    await ann.inSight(ann.post('The early bird'))
+    await ann.page.unroute('**/web/stream/*')
+  },
+
   async 'who comes back goes on where they left off'({ ann, other }) {
     const ben = await writer(ann, other, 'Boat', 3)
     await ann.open('/web')

@@ -6,7 +6,7 @@ const title = document.title
 
 let sources = []
 let waiting = 0 // new posts or notifications that the button stands for
-let closedAt = 0
+let notified = '' // the newest notification that the marks count
 
 // offer shows the button for what is new.
 function offer() {
@@ -71,6 +71,16 @@ function pageQuery() {
   return query.size ? `?${query}` : ''
 }
 
+const unread = '.unread:not(.notice):not(.conversation)'
+
+// mark shows a count in the navigation.
+function mark(selector, count) {
+  for (const element of document.querySelectorAll(selector)) {
+    element.textContent = count || ''
+    element.hidden = !count
+  }
+}
+
 function onUpdate(event) {
   const post = JSON.parse(event.data)
   if (document.getElementById(`p${post.id}`)) return
@@ -110,11 +120,12 @@ function onDelete(event) {
   else post.classList.add('gone')
 }
 
-function onNotification() {
-  for (const mark of document.querySelectorAll('.unread:not(.notice):not(.conversation)')) {
-    mark.textContent = Number(mark.textContent || 0) + 1
-    mark.hidden = false
-  }
+function onNotification(event) {
+  const { id } = JSON.parse(event.data)
+  if (id <= notified) return
+  notified = id
+  const marks = document.querySelectorAll(unread)
+  mark(unread, Number(marks[0]?.textContent || 0) + 1)
   if (location.pathname === '/web/notifications') {
     waiting++
     offer()
@@ -123,23 +134,39 @@ function onNotification() {
   showTitle()
 }
 
-async function onChat(event) {
-  const chat = JSON.parse(event.data)
-  if (location.pathname === `/web/chats/${chat.id}` && !location.search) {
-    const list = document.querySelector('.messages')
-    const found = await send(location.href).catch(() => null)
-    const fresh = found?.querySelector('.messages')
-    if (fresh) {
-      await morph(list, fresh)
-      list.lastElementChild?.scrollIntoView({ block: 'nearest' })
-    }
-    return
-  }
-  if (location.pathname === '/web/chats') refresh().catch(() => {})
-  for (const mark of document.querySelectorAll('.unread-chats, .bottom .dot')) {
-    mark.textContent ||= 1
-    mark.hidden = false
-  }
+function onChat(event) {
+  const { id } = JSON.parse(event.data)
+  if (location.pathname === `/web/chats/${id}` && !location.search) return showMessages()
+  if (location.pathname === '/web/chats') showChats()
+  if (document.querySelector('.unread-chats')?.hidden) mark('.unread-chats', 1)
+  for (const dot of document.querySelectorAll('.bottom .dot')) dot.hidden = false
+}
+
+const showChats = () => refresh().catch(() => {})
+
+async function showMessages() {
+  const list = document.querySelector('.messages')
+  const found = await send(location.href).catch(() => null)
+  const fresh = found?.querySelector('.messages')
+  if (!fresh) return
+  await morph(list, fresh)
+  list.lastElementChild?.scrollIntoView({ block: 'nearest' })
+}
+
+// onState shows what came between the making of the page, or the loss of its stream, and the stream.
+function onState(event, ofUser, ofList) {
+  const state = JSON.parse(event.data)
+  const first = feed()?.querySelector(':scope > [id]')?.id
+  if (ofList && state.newest && first !== `p${state.newest}`) catchUp()
+  if (!ofUser) return
+  notified = state.notified
+  mark(unread, state.notifications)
+  mark('.unread-chats', state.chats)
+  for (const dot of document.querySelectorAll('.bottom .dot')) dot.hidden = !state.waiting
+  showTitle()
+  if (state.chats > 0 && location.pathname === '/web/chats') showChats()
+  if (state.chats > 0 && document.querySelector('.messages') && !location.search) showMessages()
+  if (state.notifications > 0 && location.pathname === '/web/notifications') catchUp()
 }
 
 // open connects after a moment, so that pages that are passed quickly hold no stream.
@@ -160,6 +187,7 @@ function connect() {
     sources.push(source)
     source.addEventListener('error', () => { if (source.readyState === EventSource.CLOSED) again() })
     source.addEventListener('signed_out', close)
+    source.addEventListener('state', (event) => onState(event, name === 'user', name === list))
     if (name === list || !list) source.addEventListener('update', onUpdate)
     source.addEventListener('status.update', onEdit)
     source.addEventListener('delete', onDelete)
@@ -179,13 +207,12 @@ function close() {
   clearTimeout(opening)
   sources.forEach((source) => source.close())
   sources = []
-  closedAt = Date.now()
 }
 
-// catchUp counts what came while the page was hidden.
+// catchUp counts what the first page of the list has and this one has not.
 async function catchUp() {
   const list = feed()
-  if (!list || Date.now() - closedAt < 10_000 || /[?&](max_id|min_id|since_id)=/.test(location.search)) return
+  if (!list || /[?&](max_id|min_id|since_id)=/.test(location.search)) return
   const found = await send(location.pathname + pageQuery()).catch(() => null)
   const fresh = [...(found?.querySelector('main .feed')?.children ?? [])]
   const known = fresh.findIndex((e) => e.id && document.getElementById(e.id))
@@ -197,9 +224,8 @@ export function live() {
   showTitle()
   if (!document.hidden) open()
   document.addEventListener('visibilitychange', () => {
-    if (document.hidden) return close()
-    open()
-    catchUp()
+    if (document.hidden) close()
+    else connect()
   })
   addEventListener('pagehide', close)
   addEventListener('pageshow', (event) => { if (event.persisted) open() })
