@@ -83,14 +83,17 @@ export const journeys = {
     connect()
     if (!scripts) {
       await ann.page.reload()
-      return ann.see(ann.post('The early bird'))
+    } else {
+      await ann.inSight(ann.control(tn('timeline.fresh', 1)))
+      await ann.page.waitForFunction(() => document.title.startsWith('(2) ')) // the mention and the post
+      await ann.press(tn('timeline.fresh', 1))
+      await ann.page.unroute('**/web/stream/*')
     }
-    await ann.inSight(ann.control(tn('timeline.fresh', 1)))
-    await ann.see(unreadChats(ann))
-    await ann.page.waitForFunction(() => document.title.startsWith('(2) ')) // the mention and the post
-    await ann.press(tn('timeline.fresh', 1))
     await ann.inSight(ann.post('The early bird'))
-    await ann.page.unroute('**/web/stream/*')
+    await ann.see(unreadChats(ann))
+    const [own] = await ann.api('GET', '/api/v1/svc/chats')
+    await ann.open(`/web/chats/${own.id}`)
+    await ann.inSight(ann.main.getByText('Are you up?'))
   },
 
   async 'who comes back goes on where they left off'({ ann, other }) {

@@ -5,7 +5,7 @@ const feed = () => document.querySelector('main .feed[data-fresh]')
 const title = document.title
 
 let sources = []
-let waiting = 0 // new posts or notifications that the button stands for
+const waiting = new Set() // ids of the new posts or notifications that the button stands for
 let notified = '' // the newest notification that the marks count
 
 // offer shows the button for what is new.
@@ -19,13 +19,13 @@ function offer() {
     list.before(button)
   }
   const { fresh, freshOne } = list.dataset
-  button.textContent = (waiting === 1 ? freshOne : fresh).replace('%d', waiting)
+  button.textContent = (waiting.size === 1 ? freshOne : fresh).replace('%d', waiting.size)
   showTitle()
 }
 
 function showTitle() {
   const unread = Number(document.querySelector('.unread')?.textContent) || 0
-  const n = unread + (location.pathname === '/web/notifications' ? 0 : waiting) // the new ones there are unread
+  const n = unread + (location.pathname === '/web/notifications' ? 0 : waiting.size) // the new ones there are unread
   document.title = n > 0 ? `(${n}) ${title}` : title
   if (navigator.setAppBadge) (unread > 0 ? navigator.setAppBadge(unread) : navigator.clearAppBadge()).catch(() => {})
 }
@@ -47,7 +47,7 @@ async function showNew() {
     list.prepend(...above)
     if (known < 0) document.querySelector('main .pager')?.replaceWith(found.querySelector('main .pager') ?? '')
     above.forEach(added)
-    waiting = 0
+    waiting.clear()
     button.remove()
     showTitle()
     list.scrollIntoView({ block: 'nearest' })
@@ -86,7 +86,7 @@ function onUpdate(event) {
   if (document.getElementById(`p${post.id}`)) return
   if (feed()) {
     if (post.account.acct === document.body.dataset.acct && location.pathname === '/web') return // the composer shows it
-    waiting++
+    waiting.add(post.id)
     offer()
   } else if (post.in_reply_to_id && document.getElementById(`p${post.in_reply_to_id}`)) offerReplies()
 }
@@ -127,7 +127,7 @@ function onNotification(event) {
   const marks = document.querySelectorAll(unread)
   mark(unread, Number(marks[0]?.textContent || 0) + 1)
   if (location.pathname === '/web/notifications') {
-    waiting++
+    waiting.add(id)
     offer()
   }
   if (document.querySelector('.post.main')) offerReplies()
@@ -209,15 +209,16 @@ function close() {
   sources = []
 }
 
-// catchUp counts what the first page of the list has and this one has not.
+// catchUp offers what the first page of the list has and this one has not.
 async function catchUp() {
   const list = feed()
   if (!list || /[?&](max_id|min_id|since_id)=/.test(location.search)) return
   const found = await send(location.pathname + pageQuery()).catch(() => null)
   const fresh = [...(found?.querySelector('main .feed')?.children ?? [])]
   const known = fresh.findIndex((e) => e.id && document.getElementById(e.id))
-  waiting = known < 0 ? fresh.length : known
-  if (waiting > 0) offer()
+  const above = known < 0 ? fresh : fresh.slice(0, known)
+  for (const { id } of above) if (id) waiting.add(id.slice(1)) // p and n stand before the ids
+  if (waiting.size) offer()
 }
 
 export function live() {
