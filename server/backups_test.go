@@ -174,8 +174,8 @@ func TestBackup(t *testing.T) {
 	if len(packs) != 1 || packs[0].(map[string]any)["name"] != "Cats" {
 		t.Errorf("the collections of accounts are %v", packs)
 	}
-	if n := len(files); n != 14 {
-		t.Errorf("the backup has %d files, want 14", n)
+	if n := len(files); n != 15 {
+		t.Errorf("the backup has %d files, want 15", n)
 	}
 	if strings.Contains(string(files["actor.json"]), "private") || bytes.Contains(a.Body, []byte("alice@example.org")) {
 		t.Error("the backup has a private key or the e-mail address")

@@ -207,6 +207,7 @@ func TestDomainBlocks(t *testing.T) {
 	if got := string(alice.Get("/api/v1/domain_blocks").Want(200).Body); got != `["example.com","xn--bcher-kva.example"]` {
 		t.Errorf("domain blocks are %s", got)
 	}
+	alice.Relationship(dave).WantTrue(apptest.RelationshipFlags, "domain_blocking") // without a job
 	srv.RunJobs()
 	alice.Relationship(dave).WantTrue(apptest.RelationshipFlags, "domain_blocking")
 	alice.Relationship(erin).WantTrue(apptest.RelationshipFlags, "followed_by")

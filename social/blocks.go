@@ -96,7 +96,7 @@ func (s *Service) Unblock(ctx context.Context, actor *store.Account, target stor
 	})
 }
 
-// BlockDomain hides a domain from actor and ends follows in both directions by a job. Blocking twice is not an error.
+// BlockDomain hides a domain from actor and ends follows in both directions, by a job if there are many. Blocking twice is not an error.
 func (s *Service) BlockDomain(ctx context.Context, actor *store.Account, domain string) error {
 	domain, err := s.remoteDomain(domain)
 	if err != nil {
@@ -116,8 +116,11 @@ func (s *Service) BlockDomain(ctx context.Context, actor *store.Account, domain 
 		if err := tx.AddDomainBlock(ctx, actor.ID, domain); err != nil {
 			return err
 		}
-		key := "leave:" + actor.ID.String() + ":" + domain
-		return tx.EnqueueUnique(ctx, s.db.Now(), key, store.UnfollowDomain{AccountID: actor.ID, Domain: domain})
+		w := store.UnfollowDomain{AccountID: actor.ID, Domain: domain}
+		if n, err := endDomainFollows(ctx, tx, w); err != nil || n < endFollowsBatch {
+			return err
+		}
+		return tx.EnqueueUnique(ctx, s.db.Now(), "leave:"+actor.ID.String()+":"+domain, w)
 	})
 }
 
@@ -139,24 +142,29 @@ func (s *Service) remoteDomain(domain string) (string, error) {
 	return d, nil
 }
 
-// endDomainFollows is the job that ends the follows between an account and a domain that it blocks, and leaves the collections of the domain.
-func (s *Service) endDomainFollows(ctx context.Context, w store.UnfollowDomain) error {
+// endAllDomainFollows is the job that ends the follows between an account and a domain that it blocks, and leaves the collections of the domain.
+func (s *Service) endAllDomainFollows(ctx context.Context, w store.UnfollowDomain) error {
 	return s.inBatches(ctx, endFollowsBatch, func(tx *store.Tx) (int64, error) {
 		blocked, err := tx.BlocksDomain(ctx, w.AccountID, w.Domain)
 		if !blocked || err != nil {
 			return 0, err
 		}
-		if err := leaveCollectionsOfDomain(ctx, tx, w.AccountID, w.Domain); err != nil {
+		return endDomainFollows(ctx, tx, w)
+	})
+}
+
+// endDomainFollows ends up to endFollowsBatch of these follows, and returns how many it ended.
+func endDomainFollows(ctx context.Context, tx *store.Tx, w store.UnfollowDomain) (int64, error) {
+	if err := leaveCollectionsOfDomain(ctx, tx, w.AccountID, w.Domain); err != nil {
+		return 0, err
+	}
+	follows, err := tx.FollowsWithDomain(ctx, w.AccountID, w.Domain, endFollowsBatch)
+	for _, f := range follows {
+		if err := endFollow(ctx, tx, f, f.TargetID == w.AccountID); err != nil {
 			return 0, err
 		}
-		follows, err := tx.FollowsWithDomain(ctx, w.AccountID, w.Domain, endFollowsBatch)
-		for _, f := range follows {
-			if err := endFollow(ctx, tx, f, f.TargetID == w.AccountID); err != nil {
-				return 0, err
-			}
-		}
-		return int64(len(follows)), err
-	})
+	}
+	return int64(len(follows)), err
 }
 
 // ReceiveBlock blocks a local account for a remote actor, by the activity with this id. It ends follows, and notifies nobody.

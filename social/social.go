@@ -67,7 +67,7 @@ func (s *Service) Register(w *store.Worker) {
 	store.Handle(w, s.publishScheduled)
 	store.Handle(w, s.expireThreadMute)
 	store.Handle(w, s.expireMute)
-	store.Handle(w, s.endDomainFollows)
+	store.Handle(w, s.endAllDomainFollows)
 	store.Handle(w, s.moveFollowers)
 	store.Handle(w, s.botFollow)
 	store.Handle(w, s.welcomeUser)

@@ -92,13 +92,18 @@ func readAssets() map[string]Asset {
 	return assets
 }
 
-// shorten leaves out comments that have lines of their own, and what lines begin with. No text in our scripts goes on in a second line.
+// shorten leaves out comments, and what lines begin with. No text in our scripts goes on in a second line or has " // " in it.
 func shorten(source []byte) []byte {
 	short := make([]byte, 0, len(source))
 	for line := range bytes.Lines(source) {
 		line = bytes.TrimLeft(line, " \t\n")
-		if len(line) > 0 && !bytes.HasPrefix(line, []byte("//")) {
-			short = append(short, line...)
+		if len(line) == 0 || bytes.HasPrefix(line, []byte("//")) {
+			continue
+		}
+		code, _, commented := bytes.Cut(line, []byte(" // "))
+		short = append(short, code...)
+		if commented {
+			short = append(short, '\n')
 		}
 	}
 	return short
