@@ -269,7 +269,7 @@ export function compose(form) {
     return null
   }
   function fault(text) {
-    form.querySelector('.fault')?.remove()
+    form.querySelector('.fault:not(.attachments *)')?.remove() // that of a file stays with it
     if (!text) return null
     const line = Object.assign(document.createElement('p'), { className: 'fault', id: id('fault'), textContent: text })
     line.setAttribute('role', 'alert')
