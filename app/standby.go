@@ -63,6 +63,8 @@ type StandbyStatus struct {
 	Files     time.Time `json:"files"`     // when all files were there
 	Problem   string    `json:"problem"`   // of the last attempt; "": none
 	Promoting bool      `json:"promoting"` // it takes over
+	Differ    []string  `json:"differ"`    // names of settings in the settings file that are not those of the server
+	Unread    string    `json:"unread"`    // why the settings file of the server could not be compared; "": it was, or there is none
 }
 
 // Lag returns how old the data can be, as seen at the place; negative if the data were never complete.
@@ -265,13 +267,18 @@ func (s *Standby) database() string {
 	return dataPath(s.settings, filepath.Join(standbyDir, store.File))
 }
 
+// unready remembers that it could not take over.
+func (s *Standby) unready() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.status.Ready = false
+}
+
 // checkSchema fails if this program cannot use the database, such as one that a newer version has written.
 func (s *Standby) checkSchema(ctx context.Context) error {
 	snapshot, err := store.OpenSnapshot(ctx, s.database(), true)
 	if err != nil {
-		s.mu.Lock()
-		s.status.Ready = false
-		s.mu.Unlock()
+		s.unready()
 		if errors.Is(err, store.ErrNewerDatabase) || errors.Is(err, store.ErrOtherSchema) {
 			err = fmt.Errorf("this version of svc cannot take over: %w: install the version of the other server here", err)
 		}
@@ -290,6 +297,10 @@ func (s *Standby) fetchFiles(ctx context.Context) error {
 	defer root.Close()
 	secrets, err := replica.OpenSecrets(ctx, s.store, s.passphrase, time.Time{})
 	if err != nil {
+		return err
+	}
+	if err := s.compareSettings(secrets); err != nil {
+		s.unready()
 		return err
 	}
 	if err := s.writeKeys(secrets); err != nil {

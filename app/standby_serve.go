@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"svc/internal/config"
@@ -64,6 +65,14 @@ func (s *Standby) answer(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintln(w, `{"error":"This server is not available now"}`)
 }
 
+// SettingsNote says in a line which settings of this machine are not those of the server, "" if none are.
+func (s StandbyStatus) SettingsNote() string {
+	if len(s.Differ) > 0 {
+		return "settings that differ from those of the server: " + strings.Join(s.Differ, ", ")
+	}
+	return s.Unread
+}
+
 // String describes the state in one line.
 func (s StandbyStatus) String() string {
 	lag := s.Lag(time.Now())
@@ -91,6 +100,8 @@ func (s StandbyStatus) report() *doctor.Report {
 		r.Status, r.Advice = doctor.Failure, "It cannot take over. Mend what it names; svc standby --status shows the state."
 	case s.Problem != "" || s.Lag(time.Now()) > standbyLate:
 		r.Status, r.Advice = doctor.Warning, "It could take over with data of that age. Check that this machine reaches replica.place."
+	case s.SettingsNote() != "":
+		r.Status, r.Seen, r.Advice = doctor.Warning, r.Seen+"; "+s.SettingsNote(), "After taking over, the server would run with the settings file of this machine. Copy what should be the same, and restart svc standby."
 	}
 	return &doctor.Report{Results: []doctor.Result{r}, Failed: r.Status == doctor.Failure}
 }

@@ -1,8 +1,13 @@
 package command_test
 
 import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/pem"
 	"fmt"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"golang.org/x/crypto/ssh"
@@ -47,9 +52,65 @@ func sftpPlace(t *testing.T) *copyPlace {
 	}
 }
 
+// openSSHPlace returns a folder that OpenSSH's SFTP server serves. It is reached with a key, by the lines of the example for SFTP.
+func openSSHPlace(t *testing.T) *copyPlace {
+	program := objectstest.OpenSSH(t)
+	public, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, err := ssh.MarshalPrivateKey(key, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := objectstest.NewSFTP(t)
+	s.Program = program
+	if s.User, err = ssh.NewPublicKey(public); err != nil {
+		t.Fatal(err)
+	}
+	private := filepath.Join(t.TempDir(), "replica-key")
+	if err := os.WriteFile(private, pem.EncodeToMemory(block), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "copy")
+	return &copyPlace{
+		location: "sftp://svc@" + s.Address + dir + "?fingerprint=" + s.Fingerprint(1), folder: dir,
+		settings: fmt.Sprintf("[sftp]\nkey_file = %q\n", private),
+		litestream: sftpExample(t, map[string]string{
+			"svc@backup.example.org:22/srv/svc/db": fmt.Sprintf("svc@%s%s/db", s.Address, dir),
+			"/etc/svc/replica-key":                 private,
+			"ecdsa-sha2-nistp256 AAAA…":            strings.TrimSpace(string(ssh.MarshalAuthorizedKey(s.Keys[0].PublicKey()))),
+		}),
+	}
+}
+
+// sftpExample returns the lines for an SFTP server of the example of Litestream's settings, with other values.
+func sftpExample(t *testing.T, values map[string]string) string {
+	t.Helper()
+	example, err := os.ReadFile("../docs/examples/litestream.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for line := range strings.Lines(string(example)) {
+		line, commented := strings.CutPrefix(strings.TrimSpace(line), "#")
+		if commented && !strings.HasPrefix(line, " ") {
+			lines = append(lines, line)
+		}
+	}
+	text := strings.Join(lines, "\n      ")
+	for from, to := range values {
+		if strings.Count(text, from) != 1 {
+			t.Fatalf("the lines for SFTP have not one %q: %s", from, text)
+		}
+		text = strings.Replace(text, from, to, 1)
+	}
+	return text
+}
+
 // eachCopyPlace runs a test with each kind of place.
 func eachCopyPlace(t *testing.T, test func(*testing.T, *copyPlace)) {
-	for name, place := range map[string]func(*testing.T) *copyPlace{"folder": folderPlace, "s3": s3Place, "sftp": sftpPlace} {
+	for name, place := range map[string]func(*testing.T) *copyPlace{"folder": folderPlace, "s3": s3Place, "sftp": sftpPlace, "sftp of OpenSSH": openSSHPlace} {
 		t.Run(name, func(t *testing.T) { test(t, place(t)) })
 	}
 }

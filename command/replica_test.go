@@ -204,32 +204,68 @@ func litestream(t *testing.T) string {
 	return program
 }
 
-// replicate starts Litestream with the example of the documentation.
+// replicate starts Litestream as its unit in the documentation does, with the example of its settings.
 func (p *workspace) replicate(program string, place *copyPlace) *apptest.Process {
 	p.t.Helper()
-	example, err := os.ReadFile("../docs/examples/litestream.yml")
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	text := string(example)
-	for from, to := range map[string]string{
+	p.write("litestream.yml", p.readExample("litestream.yml", map[string]string{
 		"path: /var/lib/svc/data/svc.db":                            "path: " + p.path("data", "svc.db"),
 		"url: s3://bucket/svc/db?endpoint=https://s3.example.org\n": place.litestream + "\n",
-	} {
-		if strings.Count(text, from) != 1 {
-			p.t.Fatalf("the example has not one %q", from)
-		}
-		text = strings.Replace(text, from, to, 1)
+	}))
+	p.write("litestream.env", "LITESTREAM_ACCESS_KEY_ID="+objectstest.User+"\nLITESTREAM_SECRET_ACCESS_KEY="+objectstest.Secret+"\n")
+	unit := p.readExample("litestream.service", map[string]string{
+		"/usr/local/bin/svc":        binary,
+		"/usr/local/bin/litestream": program,
+		"/var/lib/svc/config.toml":  p.config,
+		"/etc/litestream.yml":       p.path("litestream.yml"),
+		"/etc/svc/litestream.env":   p.path("litestream.env"),
+	})
+	if out, err := p.unitCommand(unit, "ExecCondition").CombinedOutput(); err != nil {
+		p.t.Fatalf("the unit of Litestream does not start it: %v\n%s", err, out)
 	}
-	p.write("litestream.yml", text)
-	cmd := exec.CommandContext(p.t.Context(), program, "replicate", "-config", p.path("litestream.yml"))
-	cmd.Env = append(os.Environ(), "LITESTREAM_ACCESS_KEY_ID="+objectstest.User, "LITESTREAM_SECRET_ACCESS_KEY="+objectstest.Secret,
-		"AWS_CA_BUNDLE=") // Litestream refuses one
-	process := apptest.StartProcess(p.t, cmd)
+	process := apptest.StartProcess(p.t, p.unitCommand(unit, "ExecStart"))
 	process.WaitUntil("Litestream has written a copy", func() bool {
 		return countFiles(p.t, place.folder, "db", "ltx", "*", "*.ltx") > 0 || countFiles(p.t, place.folder, "db", "*", "*.ltx") > 0 // in a bucket
 	})
 	return process
+}
+
+// readExample returns a file of docs/examples with other values. It must have each of the old ones once.
+func (p *workspace) readExample(name string, paths map[string]string) string {
+	p.t.Helper()
+	example, err := os.ReadFile(filepath.Join("../docs/examples", name))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	text := string(example)
+	for from, to := range paths {
+		if strings.Count(text, from) != 1 {
+			p.t.Fatalf("the example %s has not one %q", name, from)
+		}
+		text = strings.Replace(text, from, to, 1)
+	}
+	return text
+}
+
+// unitCommand returns the command of a setting of a unit, in the environment that systemd would give it: nothing of that of the test.
+func (p *workspace) unitCommand(unit, setting string) *exec.Cmd {
+	p.t.Helper()
+	value := func(name string) string {
+		_, rest, found := strings.Cut(unit, "\n"+name+"=")
+		line, _, _ := strings.Cut(rest, "\n")
+		if !found {
+			p.t.Fatalf("the unit has no %s", name)
+		}
+		return strings.TrimPrefix(line, "-")
+	}
+	words := strings.Fields(value(setting))
+	cmd := exec.CommandContext(p.t.Context(), words[0], words[1:]...)
+	cmd.Dir = p.dir // settings of tests have paths relative to it
+	env, err := os.ReadFile(value("EnvironmentFile"))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	cmd.Env = append(strings.Fields(string(env)), "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin", "LANG=C.UTF-8")
+	return cmd
 }
 
 // acknowledged are posts that were answered, and when.

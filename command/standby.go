@@ -90,6 +90,9 @@ func (a *cli) standbyStatus(ctx context.Context, c *config.Config) error {
 		return fmt.Errorf("%s", s)
 	}
 	fmt.Fprintln(a.out, s)
+	if note := s.SettingsNote(); note != "" {
+		fmt.Fprintf(a.out, "Warning: %s\n", note)
+	}
 	fmt.Fprintf(a.out, "Place: %s\nNewest transaction: %s\nFiles complete: %s\n", s.Place, s.Written.UTC().Format(time.RFC3339), s.Files.UTC().Format(time.RFC3339))
 	return nil
 }

@@ -144,6 +144,50 @@ func TestStandbyRefuses(t *testing.T) {
 	newWorkspace(t).run("serve", "--take-over").fails(2, "replica.enabled")
 }
 
+// TestStandbySettings compares the settings file of a standby with that of the server: what says something about the machine may differ.
+func TestStandbySettings(t *testing.T) {
+	to := folderPlace(t)
+	p, place := to.workspace(t), to.folder
+	s := p.serve()
+	s.waitUntil("the keys are at the place", func() bool { return countFiles(t, place, "sealed", "*") == 1 })
+	s.stop()
+	p.placeDatabase(place)
+
+	other := newStandby(t, p, to)
+	settings := fmt.Sprintf("[server]\nlisten = %q\nurl = %q\n%s", strings.TrimPrefix(other.url, "http://"), p.url, to.replica())
+	end := func(process *apptest.Process) {
+		process.Signal(syscall.SIGTERM)
+		process.WaitExit(0)
+	}
+	same := other.standby()
+	if out := other.run("standby", "--status").ok(); strings.Contains(out, "Warning") {
+		t.Errorf("with the same settings: %s", out)
+	}
+	end(same)
+
+	other.write("config.toml", settings+"\n[log]\nlevel = \"debug\"\n[instance]\nname = \"Another\"\n[mail]\npassword = \"hidden secret\"\n")
+	different := other.standby()
+	out := other.run("standby", "--status").ok()
+	if !strings.Contains(out, "Warning: settings that differ from those of the server: instance.name, mail.password\n") {
+		t.Errorf("with other settings: %s", out)
+	}
+	status, seen := other.doctorSays("standby")
+	if status != "warning" || !strings.Contains(seen, "instance.name") {
+		t.Errorf("doctor: %s %s", status, seen)
+	}
+	if all := out + seen + different.Log.String(); strings.Contains(all, "hidden secret") || strings.Contains(all, "Another") {
+		t.Errorf("values are printed: %s", all)
+	}
+	end(different)
+
+	other.write("config.toml", strings.Replace(settings, p.url, other.url, 1))
+	wrong := apptest.StartProcess(t, other.command("standby", "--interval", "1s"))
+	wrong.WaitForLog("the accounts belong")
+	other.run("standby", "--status").fails(1, "not ready: server.url")
+	other.run("standby", "--promote").fails(1, "server.url")
+	end(wrong)
+}
+
 // TestLease asks for the lease where nobody has it, and while the place cannot be reached.
 func TestLease(t *testing.T) {
 	bucket := objectstest.New(t)

@@ -245,7 +245,10 @@ func (m *Mover) archivePlace() movedPlace {
 		temp: func() (*disk.File, string, error) {
 			name := rand.Text() + partSuffix // the next start removes it after an interruption
 			file, err := a.root.Create(name)
-			return file, name, err
+			if err != nil {
+				return nil, "", writeError(err)
+			}
+			return file, name, nil
 		},
 		rename: func(temp, name string) error {
 			if err := a.root.Rename(temp, name); err != nil {

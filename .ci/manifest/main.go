@@ -1,8 +1,9 @@
-// Command manifest describes and signs the files of a release: go run ./.ci/manifest [-key FILE] COMMIT DATE DIR
+// Command manifest describes and signs the files of a release: go run ./.ci/manifest [-key FILE [-new]] COMMIT DATE DIR
 //
 // It writes release.json and SHA256SUMS, and with a key their signatures and the public key, svc.pub. What a file is and for which machine
 // follows from its name: svc_VERSION_OS_ARCH[.tar.gz|.deb|.rpm], svc_VERSION_image.tar, svc_VERSION_sbom.json. Other files are an error.
-// The password of an encrypted key is $SVC_RELEASE_PASSWORD. With -new it makes a key, if the file does not exist.
+// The password of an encrypted key is $SVC_RELEASE_PASSWORD. The public key must be one of .ci/release.pub, because servers that update trust no
+// other. With -new it may be another one, which is made if the file does not exist; svc.pub and the output say so.
 package main
 
 import (
@@ -27,7 +28,7 @@ import (
 
 func main() {
 	keyFile := flag.String("key", "", "secret key in minisign's form")
-	create := flag.Bool("new", false, "make the key if there is none, without a password")
+	create := flag.Bool("new", false, "accept a key that is not in .ci/release.pub; make one without a password if the file does not exist")
 	flag.Parse()
 	if flag.NArg() != 3 {
 		fmt.Fprintln(os.Stderr, "usage: manifest [-key FILE [-new]] COMMIT DATE DIR")
@@ -116,13 +117,20 @@ func sum(path string) (size int64, hash string, err error) {
 	return size, hex.EncodeToString(h.Sum(nil)), err
 }
 
+// knownKeys has the public keys of releases.
+const knownKeys = ".ci/release.pub"
+
 // sign writes the signatures and the public key, and verifies them as a program would that updates itself.
 func sign(keyFile string, create bool, dir string, texts map[string][]byte) error {
 	key, err := readKey(keyFile, create)
 	if err != nil {
 		return err
 	}
-	public, err := key.Public().(minisign.PublicKey).MarshalText()
+	text, err := key.Public().(minisign.PublicKey).MarshalText()
+	if err != nil {
+		return err
+	}
+	public, err := named(string(text), create)
 	if err != nil {
 		return err
 	}
@@ -131,14 +139,32 @@ func sign(keyFile string, create bool, dir string, texts map[string][]byte) erro
 		if err != nil {
 			return err
 		}
-		if _, err := release.Verify(string(public), name, text, signature); err != nil {
+		if _, err := release.Verify(public, name, text, signature); err != nil {
 			return err
 		}
 		if err := os.WriteFile(filepath.Join(dir, name+release.SignatureSuffix), signature, 0o644); err != nil {
 			return err
 		}
 	}
-	return os.WriteFile(filepath.Join(dir, "svc.pub"), append(public, '\n'), 0o644)
+	return os.WriteFile(filepath.Join(dir, "svc.pub"), []byte(public+"\n"), 0o644)
+}
+
+// named returns a public key with a comment that says whether it is new. A new one is an error unless it is allowed.
+func named(public string, allowNew bool) (string, error) {
+	list, err := os.ReadFile(knownKeys)
+	if err != nil {
+		return "", err
+	}
+	known, err := release.IsKnownKey(string(list), public)
+	if err != nil || known {
+		return public, err
+	}
+	_, line, _ := strings.Cut(public, "\n")
+	if !allowNew {
+		return "", fmt.Errorf("the key %s is not in %s: servers that update know the keys in there only; docs/releases.md says how to change the key", line, knownKeys)
+	}
+	fmt.Printf("NEW KEY: %s is not in %s; this release is for trials\n", line, knownKeys)
+	return "untrusted comment: NEW KEY: not one of the keys of earlier releases\n" + line, nil
 }
 
 func readKey(file string, create bool) (minisign.PrivateKey, error) {
