@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"svc/server/entity"
 	"svc/server/rest"
 )
 
@@ -54,49 +55,73 @@ func endStream(w http.ResponseWriter, _ *http.Request) {
 
 // streamState is what a page shows once its stream is open.
 type streamState struct {
-	Newest        string `json:"newest"` // post of the timeline
-	Notifications int    `json:"notifications"`
-	Notified      string `json:"notified"` // the newest notification if there are unread ones: it may come as an event as well
-	Chats         int    `json:"chats"`
-	Waiting       bool   `json:"waiting"` // anything in the menu
+	Newer         []string `json:"newer"`   // posts of the timeline after the one that the parameter after names, up to 20
+	Noticed       []string `json:"noticed"` // likewise notifications, after that of the parameter noticed
+	Notifications int      `json:"notifications"`
+	Notified      string   `json:"notified"` // the newest notification if there are unread ones: it may come as an event as well
+	Chats         int      `json:"chats"`
+	Waiting       bool     `json:"waiting"` // anything in the menu
 }
 
-// state returns the first event of a stream.
+// state returns the first event of a stream. It asks the API, because pages mark what they show as read.
 func (h *Handlers) state(r *rest.Request, timeline string) ([]byte, error) {
 	p, err := h.newPage(r)
 	if err != nil {
 		return nil, err
 	}
 	u := p.unseen
-	s := streamState{Notifications: u.notifications, Chats: u.Chats, Waiting: u.FollowRequests+u.Announcements+u.Chats+u.Conversations > 0}
+	s := streamState{
+		Notifications: u.notifications, Chats: u.Chats, Waiting: u.FollowRequests+u.Announcements+u.Chats+u.Conversations > 0,
+	}
 	if timeline == "list/" {
 		timeline += url.PathEscape(r.URL.Query().Get("list"))
 	}
-	address, err := url.Parse("/api/v1/timelines/" + timeline)
-	if err != nil {
+	if s.Newer, err = p.newer("/api/v1/timelines/"+timeline, "after"); err != nil {
 		return nil, err
 	}
-	query := address.Query()
-	query.Set("limit", "1")
-	if s.Newest, err = newest(p, address.EscapedPath(), query); err != nil {
+	if s.Noticed, err = p.newer("/api/v1/notifications", "noticed"); err != nil {
 		return nil, err
 	}
 	if u.notifications > 0 {
-		if s.Notified, err = newest(p, "/api/v1/notifications", url.Values{"limit": {"1"}}); err != nil {
+		a, err := p.Call("GET", "/api/v1/notifications", url.Values{"limit": {"1"}})
+		if err != nil {
 			return nil, err
 		}
+		s.Notified = a.Prev().Get("min_id")
 	}
 	text, err := json.Marshal(s)
 	return fmt.Appendf(nil, "event: state\ndata: %s\n\n", text), err
 }
 
-// newest returns the id of the newest entry of a list, "" for an empty one.
-func newest(p *page, path string, query url.Values) (string, error) {
-	a, err := p.Call("GET", path, query)
-	if err != nil {
-		return "", err
+// newer returns the ids of what is newer in a list than the entry that a parameter names; without the parameter, or for an id that is none, it
+// returns an empty list.
+func (p *page) newer(path, parameter string) ([]string, error) {
+	if !p.URL.Query().Has(parameter) {
+		return []string{}, nil
 	}
-	return a.Prev().Get("min_id"), nil
+	address, err := url.Parse(path)
+	if err != nil {
+		return nil, err
+	}
+	query := address.Query()
+	query.Set("limit", postsPerPage)
+	if after := p.URL.Query().Get(parameter); after != "" {
+		query.Set("since_id", after)
+	}
+	a, err := p.Call("GET", address.EscapedPath(), query)
+	if err != nil {
+		return nil, err
+	}
+	list := a.Value.(entity.Appender).AppendJSON(nil)
+	var entries []struct{ ID string }
+	if err := json.Unmarshal(list, &entries); err != nil {
+		return nil, err
+	}
+	ids := make([]string, len(entries))
+	for i, e := range entries {
+		ids[i] = e.ID
+	}
+	return ids, nil
 }
 
 // beginning is the connection of a stream that sends text before everything else.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,14 +56,20 @@ func TestPageStream(t *testing.T) {
 	if resp.StatusCode != 200 || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
 		t.Fatalf("%d %s", resp.StatusCode, resp.Header.Get("Content-Type"))
 	}
+	first := bob.Publish("before the page").ID()
 	newest := bob.Publish("before the stream").ID()
 	bob.Publish("@alice before the stream of the user", "visibility", "direct")
-	state := firstEvent(t, open("/web/stream/user", "same-origin").Body)
-	if state.Newest == "" || state.Notifications != 1 || state.Notified == "" || state.Chats != 0 || !state.Waiting {
+	state := firstEvent(t, open("/web/stream/user?noticed=", "same-origin").Body)
+	if state.Notifications != 1 || len(state.Noticed) != 1 || state.Notified != state.Noticed[0] || state.Chats != 0 || !state.Waiting || len(state.Newer) != 0 {
 		t.Errorf("the stream of the user begins with %+v", state)
 	}
-	if state := firstEvent(t, open("/web/stream/local", "same-origin").Body); state.Newest != newest {
-		t.Errorf("the local stream begins with %+v, the newest post is %s", state, newest)
+	for after, want := range map[string][]string{"?after=": {newest, first}, "?after=" + first: {newest}, "?after=" + newest: {}, "": {}} {
+		if state := firstEvent(t, open("/web/stream/local"+after, "same-origin").Body); !slices.Equal(state.Newer, want) {
+			t.Errorf("%s: the local stream begins with %+v, want posts %s", after, state, want)
+		}
+	}
+	if n := alice.Get("/api/v1/markers?timeline[]=home").Want(200).Body; string(n) != "{}" {
+		t.Errorf("a stream marks as read: %s", n)
 	}
 	bob.Publish("hello stream")
 	lines := bufio.NewScanner(resp.Body)
@@ -77,7 +84,8 @@ func TestPageStream(t *testing.T) {
 
 // streamState is the first event of a stream.
 type streamState struct {
-	Newest, Notified     string
+	Newer, Noticed       []string
+	Notified             string
 	Notifications, Chats int
 	Waiting              bool
 }

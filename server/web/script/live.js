@@ -122,7 +122,7 @@ function onDelete(event) {
 
 function onNotification(event) {
   const { id } = JSON.parse(event.data)
-  if (id <= notified) return
+  if (BigInt(id) <= BigInt(notified)) return
   notified = id
   const marks = document.querySelectorAll(unread)
   mark(unread, Number(marks[0]?.textContent || 0) + 1)
@@ -154,10 +154,11 @@ async function showMessages() {
 }
 
 // onState shows what came between the making of the page, or the loss of its stream, and the stream.
-function onState(event, ofUser, ofList) {
+function onState(event, ofUser) {
   const state = JSON.parse(event.data)
-  const first = feed()?.querySelector(':scope > [id]')?.id
-  if (ofList && state.newest && first !== `p${state.newest}`) catchUp()
+  for (const id of state.newer) if (!document.getElementById(`p${id}`)) waiting.add(id)
+  for (const id of state.noticed) if (!document.getElementById(`n${id}`)) waiting.add(id)
+  if (waiting.size) offer()
   if (!ofUser) return
   notified = state.notified
   mark(unread, state.notifications)
@@ -166,7 +167,6 @@ function onState(event, ofUser, ofList) {
   showTitle()
   if (state.chats > 0 && location.pathname === '/web/chats') showChats()
   if (state.chats > 0 && document.querySelector('.messages') && !location.search) showMessages()
-  if (state.notifications > 0 && location.pathname === '/web/notifications') catchUp()
 }
 
 // open connects after a moment, so that pages that are passed quickly hold no stream.
@@ -182,12 +182,16 @@ function connect() {
   const list = document.querySelector('main [data-stream]')?.dataset.stream
   const first = !/[?&](max_id|min_id|since_id)=/.test(location.search)
   if (list && first) names.add(list)
+  const newest = feed()?.querySelector(':scope > [id]')?.id.slice(1) ?? '' // p and n stand before the ids
   for (const name of names) {
-    const source = new EventSource(`/web/stream/${name}`)
+    const url = new URL(`/web/stream/${name}`, location)
+    if (first && name === list) url.searchParams.set('after', newest)
+    if (first && location.pathname === '/web/notifications') url.searchParams.set('noticed', newest)
+    const source = new EventSource(url)
     sources.push(source)
     source.addEventListener('error', () => { if (source.readyState === EventSource.CLOSED) again() })
     source.addEventListener('signed_out', close)
-    source.addEventListener('state', (event) => onState(event, name === 'user', name === list))
+    source.addEventListener('state', (event) => onState(event, name === 'user'))
     if (name === list || !list) source.addEventListener('update', onUpdate)
     source.addEventListener('status.update', onEdit)
     source.addEventListener('delete', onDelete)
@@ -207,18 +211,6 @@ function close() {
   clearTimeout(opening)
   sources.forEach((source) => source.close())
   sources = []
-}
-
-// catchUp offers what the first page of the list has and this one has not.
-async function catchUp() {
-  const list = feed()
-  if (!list || /[?&](max_id|min_id|since_id)=/.test(location.search)) return
-  const found = await send(location.pathname + pageQuery()).catch(() => null)
-  const fresh = [...(found?.querySelector('main .feed')?.children ?? [])]
-  const known = fresh.findIndex((e) => e.id && document.getElementById(e.id))
-  const above = known < 0 ? fresh : fresh.slice(0, known)
-  for (const { id } of above) if (id) waiting.add(id.slice(1)) // p and n stand before the ids
-  if (waiting.size) offer()
 }
 
 export function live() {
