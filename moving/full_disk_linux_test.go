@@ -12,7 +12,7 @@ import (
 	"svc/moving"
 )
 
-// TestFullDisk takes a server over on a disk that is too small, and makes it larger bit by bit: each time the takeover says that there is no room, and goes
+// TestFullDisk takes a server over on a disk that is too small, and makes it larger bit by bit: each time the takeover says that the disk is full, and goes
 // on, until everything is there.
 func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()

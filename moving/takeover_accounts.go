@@ -67,19 +67,14 @@ const accountQuery = `
 
 // accounts writes all accounts, the users and keys of local ones, and the actors of others.
 func (w *writer) accounts(ctx context.Context, step string) error {
-	return each(ctx, w, step, accountQuery, func(tx *store.Tx, rows []*accountRow) error {
-		for _, r := range rows {
-			var err error
-			if r.Domain == "" {
-				err = w.localAccount(ctx, tx, r)
-			} else {
-				err = w.remoteAccount(ctx, tx, r)
-			}
-			if err != nil {
-				return err
-			}
+	return each(ctx, w, step, accountQuery, func(tx *store.Tx, r *accountRow) error {
+		var err error
+		if r.Domain == "" {
+			err = w.localAccount(ctx, tx, r)
+		} else {
+			err = w.remoteAccount(ctx, tx, r)
 		}
-		return nil
+		return err
 	})
 }
 
@@ -219,19 +214,14 @@ func pairs(table, columns string) string {
 
 // followedAccounts writes follows and requests.
 func (w *writer) followedAccounts(ctx context.Context, step string) error {
-	return each(ctx, w, step, pairs("follows", "t.pending, t.reblogs, t.notify, t.uri"), func(tx *store.Tx, rows []*pairRow) error {
-		for _, r := range rows {
-			ok, err := w.take(ctx, tx, "follows", &store.Follow{
-				FollowerID: r.Account, TargetID: r.Target, Pending: r.Pending, FollowerLocal: r.Local, ShowReblogs: r.Reblogs, URI: textOrNil(r.URI),
-			})
-			if err == nil && ok && r.Notify && r.Local && !r.Pending {
-				err = tx.AddSubscription(ctx, r.Account, r.Target)
-			}
-			if err != nil {
-				return err
-			}
+	return each(ctx, w, step, pairs("follows", "t.pending, t.reblogs, t.notify, t.uri"), func(tx *store.Tx, r *pairRow) error {
+		ok, err := w.take(ctx, tx, "follows", &store.Follow{
+			FollowerID: r.Account, TargetID: r.Target, Pending: r.Pending, FollowerLocal: r.Local, ShowReblogs: r.Reblogs, URI: textOrNil(r.URI),
+		})
+		if err == nil && ok && r.Notify && r.Local && !r.Pending {
+			err = tx.AddSubscription(ctx, r.Account, r.Target)
 		}
-		return nil
+		return err
 	})
 }
 
@@ -275,15 +265,7 @@ func (w *writer) relationships(ctx context.Context, step string) error {
 			ORDER BY i.id
 			LIMIT ?`, func(tx *store.Tx, r *pairRow) error { return tx.SetTakenMove(ctx, r.Account, r.Target) }},
 	} {
-		err := each(ctx, w, part.name, part.query, func(tx *store.Tx, rows []*pairRow) error {
-			for _, r := range rows {
-				if err := part.write(tx, r); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
+		if err := each(ctx, w, part.name, part.query, part.write); err != nil {
 			return err
 		}
 	}

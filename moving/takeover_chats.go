@@ -55,19 +55,15 @@ func (w *writer) chatMessages(ctx context.Context, step string) error {
 		WHERE i.kind = 'message' AND i.id > ?
 		ORDER BY i.id
 		LIMIT ?`
-	return each(ctx, w, step, query, func(tx *store.Tx, rows []*messageRow) error {
-		for _, r := range rows {
-			m := &store.ChatMessage{ID: store.MessageID(r.Pos), AccountID: r.Account, RecipientID: r.Recipient, URI: r.URI, CreatedAt: store.Time(max(r.CreatedAt, 1))}
-			m.Content = text.CutHTML(text.Sanitize(text.Shorten(r.Content, maxTakenContent)), maxTakenContent, "")
-			if r.Domain != "" {
-				m.Content = store.CutRemoteHTML(m.Content, "")
-				m.Emojis = &store.JSON[[]store.RemoteEmoji]{V: append([]store.RemoteEmoji{}, w.remoteEmoji(ctx, r.Domain, m.Content)...)}
-			}
-			if _, err := w.take(ctx, tx, "chat messages", m); err != nil {
-				return err
-			}
+	return each(ctx, w, step, query, func(tx *store.Tx, r *messageRow) error {
+		m := &store.ChatMessage{ID: store.MessageID(r.Pos), AccountID: r.Account, RecipientID: r.Recipient, URI: r.URI, CreatedAt: store.Time(max(r.CreatedAt, 1))}
+		m.Content = text.CutHTML(text.Sanitize(text.Shorten(r.Content, maxTakenContent)), maxTakenContent, "")
+		if r.Domain != "" {
+			m.Content = store.CutRemoteHTML(m.Content, "")
+			m.Emojis = &store.JSON[[]store.RemoteEmoji]{V: append([]store.RemoteEmoji{}, w.remoteEmoji(ctx, r.Domain, m.Content)...)}
 		}
-		return nil
+		_, err := w.take(ctx, tx, "chat messages", m)
+		return err
 	})
 }
 
@@ -110,14 +106,10 @@ func (w *writer) chats(ctx context.Context, step string) error {
 		WHERE i.kind = 'chat' AND i.id > ?
 		ORDER BY i.id
 		LIMIT ?`
-	return each(ctx, w, step, query, func(tx *store.Tx, rows []*chatRow) error {
-		for _, r := range rows {
-			c := &store.Chat{ID: store.ChatID(r.Pos), AccountID: r.Account, OtherID: r.Other, Position: r.Position, UpdatedAt: store.Time(max(r.UpdatedAt, 1))}
-			if _, err := w.take(ctx, tx, "chats", c); err != nil {
-				return err
-			}
-		}
-		return nil
+	return each(ctx, w, step, query, func(tx *store.Tx, r *chatRow) error {
+		c := &store.Chat{ID: store.ChatID(r.Pos), AccountID: r.Account, OtherID: r.Other, Position: r.Position, UpdatedAt: store.Time(max(r.UpdatedAt, 1))}
+		_, err := w.take(ctx, tx, "chats", c)
+		return err
 	})
 }
 
@@ -140,13 +132,9 @@ func (w *writer) chatCopies(ctx context.Context, step string) error {
 		WHERE i.kind = 'chat copy' AND i.id > ?
 		ORDER BY i.id
 		LIMIT ?`
-	return each(ctx, w, step, query, func(tx *store.Tx, rows []*chatCopyRow) error {
-		for _, r := range rows {
-			c := &store.ChatCopy{ID: store.ChatMessageID(r.Pos), ChatID: r.Chat, MessageID: r.Message, Unread: r.Unread}
-			if _, err := w.take(ctx, tx, "copies of chat messages", c); err != nil {
-				return err
-			}
-		}
-		return nil
+	return each(ctx, w, step, query, func(tx *store.Tx, r *chatCopyRow) error {
+		c := &store.ChatCopy{ID: store.ChatMessageID(r.Pos), ChatID: r.Chat, MessageID: r.Message, Unread: r.Unread}
+		_, err := w.take(ctx, tx, "copies of chat messages", c)
+		return err
 	})
 }

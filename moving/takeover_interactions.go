@@ -28,58 +28,40 @@ func links(table, columns, condition string) string {
 // favourites writes favourites by local accounts, and of local posts.
 func (w *writer) favourites(ctx context.Context, step string) error {
 	query := links("favourites", "t.uri", `(a.domain = '' OR o.domain = '') AND t.waiting = 0`)
-	return each(ctx, w, step, query, func(tx *store.Tx, rows []*linkRow) error {
-		for _, r := range rows {
-			if _, err := w.take(ctx, tx, "favourites", &store.Favourite{AccountID: r.Account, StatusID: r.Post, URI: textOrNil(r.URI)}); err != nil {
-				return err
-			}
-		}
-		return nil
+	return each(ctx, w, step, query, func(tx *store.Tx, r *linkRow) error {
+		_, err := w.take(ctx, tx, "favourites", &store.Favourite{AccountID: r.Account, StatusID: r.Post, URI: textOrNil(r.URI)})
+		return err
 	})
 }
 
 // reactions writes emoji reactions by local accounts, and to local posts.
 func (w *writer) reactions(ctx context.Context, step string) error {
-	return each(ctx, w, step, links("reactions", "t.emoji, t.url, t.uri", `(a.domain = '' OR o.domain = '')`), func(tx *store.Tx, rows []*linkRow) error {
-		for _, r := range rows {
-			name, ok := w.target.social.ReactionName(social.Emoji{Name: r.Emoji, URL: r.URL})
-			if !ok {
-				w.Report.leave("reactions", "their emoji is not known here")
-				continue
-			}
-			reaction := &store.Reaction{AccountID: r.Account, StatusID: r.Post, Emoji: name, URL: r.URL}
-			if !r.Local {
-				reaction.URI = textOrNil(r.URI)
-			}
-			if _, err := w.take(ctx, tx, "reactions", reaction); err != nil {
-				return err
-			}
+	return each(ctx, w, step, links("reactions", "t.emoji, t.url, t.uri", `(a.domain = '' OR o.domain = '')`), func(tx *store.Tx, r *linkRow) error {
+		name, ok := w.target.social.ReactionName(social.Emoji{Name: r.Emoji, URL: r.URL})
+		if !ok {
+			w.Report.leave("reactions", "their emoji is not known here")
+			return nil
 		}
-		return nil
+		reaction := &store.Reaction{AccountID: r.Account, StatusID: r.Post, Emoji: name, URL: r.URL}
+		if !r.Local {
+			reaction.URI = textOrNil(r.URI)
+		}
+		_, err := w.take(ctx, tx, "reactions", reaction)
+		return err
 	})
 }
 
 // bookmarks writes bookmarks, oldest first.
 func (w *writer) bookmarks(ctx context.Context, step string) error {
-	return each(ctx, w, step, links("bookmarks", "t.created_at", `a.domain = ''`), func(tx *store.Tx, rows []*linkRow) error {
-		for _, r := range rows {
-			if err := tx.AddBookmark(ctx, r.Account, r.Post); err != nil {
-				return err
-			}
-		}
-		return nil
+	return each(ctx, w, step, links("bookmarks", "t.created_at", `a.domain = ''`), func(tx *store.Tx, r *linkRow) error {
+		return tx.AddBookmark(ctx, r.Account, r.Post)
 	})
 }
 
 // pins writes pinned posts of local accounts.
 func (w *writer) pins(ctx context.Context, step string) error {
-	return each(ctx, w, step, links("pins", "t.created_at", `a.domain = '' AND p.account = t.account`), func(tx *store.Tx, rows []*linkRow) error {
-		for _, r := range rows {
-			if err := tx.TakePin(ctx, r.Post, r.Account, store.Time(r.CreatedAt)); err != nil {
-				return err
-			}
-		}
-		return nil
+	return each(ctx, w, step, links("pins", "t.created_at", `a.domain = '' AND p.account = t.account`), func(tx *store.Tx, r *linkRow) error {
+		return tx.TakePin(ctx, r.Post, r.Account, store.Time(r.CreatedAt))
 	})
 }
 
@@ -108,33 +90,29 @@ func (w *writer) edits(ctx context.Context, step string) error {
 		WHERE e.n > ?
 		ORDER BY e.n
 		LIMIT ?`
-	return each(ctx, w, step, query, func(tx *store.Tx, rows []*editRow) error {
-		for _, r := range rows {
-			v := &store.StatusEdit{
-				StatusID: r.Post, CreatedAt: store.Time(max(r.CreatedAt, 1)), Sensitive: r.Sensitive, SpoilerText: text.OneLine(r.SpoilerText),
-				Text: text.Shorten(r.Text, maxTakenText), ContentType: r.ContentType,
-				Content: text.CutHTML(text.Sanitize(text.Shorten(r.Content, maxTakenContent)), maxTakenContent, ""),
-			}
-			if r.Domain != "" {
-				v.Text = ""
-			} else if r.Content == "" {
-				v.Content = text.Parse(v.Text, text.PlainText).Render(w.target.BaseURL, nil).HTML
-			}
-			v.Media.V = []store.MediaVersion{}
-			var media [][2]any
-			json.Unmarshal([]byte(r.Media), &media)
-			for _, m := range media {
-				id, _ := m[0].(float64)
-				description, _ := m[1].(string)
-				v.Media.V = append(v.Media.V, store.MediaVersion{ID: store.MediaID(id), Description: description})
-			}
-			v.Poll.V = []string{}
-			json.Unmarshal([]byte(r.Poll), &v.Poll.V)
-			if _, err := w.take(ctx, tx, "edits", v); err != nil {
-				return err
-			}
+	return each(ctx, w, step, query, func(tx *store.Tx, r *editRow) error {
+		v := &store.StatusEdit{
+			StatusID: r.Post, CreatedAt: store.Time(max(r.CreatedAt, 1)), Sensitive: r.Sensitive, SpoilerText: text.OneLine(r.SpoilerText),
+			Text: text.Shorten(r.Text, maxTakenText), ContentType: r.ContentType,
+			Content: text.CutHTML(text.Sanitize(text.Shorten(r.Content, maxTakenContent)), maxTakenContent, ""),
 		}
-		return nil
+		if r.Domain != "" {
+			v.Text = ""
+		} else if r.Content == "" {
+			v.Content = text.Parse(v.Text, text.PlainText).Render(w.target.BaseURL, nil).HTML
+		}
+		v.Media.V = []store.MediaVersion{}
+		var media [][2]any
+		json.Unmarshal([]byte(r.Media), &media)
+		for _, m := range media {
+			id, _ := m[0].(float64)
+			description, _ := m[1].(string)
+			v.Media.V = append(v.Media.V, store.MediaVersion{ID: store.MediaID(id), Description: description})
+		}
+		v.Poll.V = []string{}
+		json.Unmarshal([]byte(r.Poll), &v.Poll.V)
+		_, err := w.take(ctx, tx, "edits", v)
+		return err
 	})
 }
 
@@ -158,19 +136,15 @@ func (w *writer) lists(ctx context.Context, step string) error {
 		WHERE i.kind = 'list' AND i.id > ?
 		ORDER BY i.id
 		LIMIT ?`
-	err := each(ctx, w, step, query, func(tx *store.Tx, rows []*namedRow) error {
-		for _, r := range rows {
-			replies := store.RepliesPolicy(r.Other)
-			if replies != store.RepliesToFollowed && replies != store.NoReplies {
-				replies = store.RepliesToMembers
-			}
-			if _, err := w.take(ctx, tx, "lists", &store.List{
-				ID: store.ListID(r.ID), AccountID: store.AccountID(r.Account), Title: text.OneLine(text.Shorten(r.Name, maxTakenName)), RepliesPolicy: replies, Exclusive: r.Flag,
-			}); err != nil {
-				return err
-			}
+	err := each(ctx, w, step, query, func(tx *store.Tx, r *namedRow) error {
+		replies := store.RepliesPolicy(r.Other)
+		if replies != store.RepliesToFollowed && replies != store.NoReplies {
+			replies = store.RepliesToMembers
 		}
-		return nil
+		_, err := w.take(ctx, tx, "lists", &store.List{
+			ID: store.ListID(r.ID), AccountID: store.AccountID(r.Account), Title: text.OneLine(text.Shorten(r.Name, maxTakenName)), RepliesPolicy: replies, Exclusive: r.Flag,
+		})
+		return err
 	})
 	if err != nil {
 		return err
@@ -184,13 +158,8 @@ func (w *writer) lists(ctx context.Context, step string) error {
 		WHERE m.n > ?
 		ORDER BY m.n
 		LIMIT ?`
-	return each(ctx, w, step+": members", members, func(tx *store.Tx, rows []*namedRow) error {
-		for _, r := range rows {
-			if err := tx.TakeListMember(ctx, store.ListID(r.ID), store.AccountID(r.Account)); err != nil {
-				return err
-			}
-		}
-		return nil
+	return each(ctx, w, step+": members", members, func(tx *store.Tx, r *namedRow) error {
+		return tx.TakeListMember(ctx, store.ListID(r.ID), store.AccountID(r.Account))
 	})
 }
 
@@ -204,17 +173,13 @@ func (w *writer) filters(ctx context.Context, step string) error {
 		WHERE i.kind = 'filter' AND i.id > ?
 		ORDER BY i.id
 		LIMIT ?`
-	err := each(ctx, w, step, query, func(tx *store.Tx, rows []*namedRow) error {
-		for _, r := range rows {
-			f := &store.UserFilter{ID: store.FilterID(r.ID), AccountID: store.AccountID(r.Account), Title: text.OneLine(text.Shorten(r.Name, maxTakenName)), ExpiresAt: timeOrNil(r.Number)}
-			contexts, action, _ := strings.Cut(r.Other, "] ")
-			json.Unmarshal([]byte(contexts+"]"), &f.Context.V)
-			f.Action = store.FilterAction(action)
-			if _, err := w.take(ctx, tx, "filters", f); err != nil {
-				return err
-			}
-		}
-		return nil
+	err := each(ctx, w, step, query, func(tx *store.Tx, r *namedRow) error {
+		f := &store.UserFilter{ID: store.FilterID(r.ID), AccountID: store.AccountID(r.Account), Title: text.OneLine(text.Shorten(r.Name, maxTakenName)), ExpiresAt: timeOrNil(r.Number)}
+		contexts, action, _ := strings.Cut(r.Other, "] ")
+		json.Unmarshal([]byte(contexts+"]"), &f.Context.V)
+		f.Action = store.FilterAction(action)
+		_, err := w.take(ctx, tx, "filters", f)
+		return err
 	})
 	if err != nil {
 		return err
@@ -228,14 +193,9 @@ func (w *writer) filters(ctx context.Context, step string) error {
 		WHERE k.n > ?
 		ORDER BY k.n
 		LIMIT ?`
-	err = each(ctx, w, step+": keywords", keywords, func(tx *store.Tx, rows []*namedRow) error {
-		for _, r := range rows {
-			k := &store.FilterKeyword{FilterID: store.FilterID(r.ID), Keyword: text.Shorten(r.Name, maxTakenName), WholeWord: r.Flag}
-			if err := tx.AddFilterKeyword(ctx, store.AccountID(r.Account), k); err != nil {
-				return err
-			}
-		}
-		return nil
+	err = each(ctx, w, step+": keywords", keywords, func(tx *store.Tx, r *namedRow) error {
+		k := &store.FilterKeyword{FilterID: store.FilterID(r.ID), Keyword: text.Shorten(r.Name, maxTakenName), WholeWord: r.Flag}
+		return tx.AddFilterKeyword(ctx, store.AccountID(r.Account), k)
 	})
 	if err != nil {
 		return err
@@ -250,12 +210,7 @@ func (w *writer) filters(ctx context.Context, step string) error {
 		WHERE k.n > ?
 		ORDER BY k.n
 		LIMIT ?`
-	return each(ctx, w, step+": posts", posts, func(tx *store.Tx, rows []*namedRow) error {
-		for _, r := range rows {
-			if err := tx.AddFilterStatus(ctx, store.AccountID(r.Account), &store.FilterStatus{FilterID: store.FilterID(r.ID), StatusID: store.StatusID(r.Number)}); err != nil {
-				return err
-			}
-		}
-		return nil
+	return each(ctx, w, step+": posts", posts, func(tx *store.Tx, r *namedRow) error {
+		return tx.AddFilterStatus(ctx, store.AccountID(r.Account), &store.FilterStatus{FilterID: store.FilterID(r.ID), StatusID: store.StatusID(r.Number)})
 	})
 }

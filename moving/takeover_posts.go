@@ -66,13 +66,8 @@ func postQuery(condition string) string {
 
 // posts writes posts without boosts, in the order of their ids, so that most parents are there before replies.
 func (w *writer) posts(ctx context.Context, step string) error {
-	return each(ctx, w, step, postQuery(`p.boost_of = ''`), func(tx *store.Tx, rows []*postRow) error {
-		for _, r := range rows {
-			if err := w.post(ctx, tx, r); err != nil {
-				return err
-			}
-		}
-		return nil
+	return each(ctx, w, step, postQuery(`p.boost_of = ''`), func(tx *store.Tx, r *postRow) error {
+		return w.post(ctx, tx, r)
 	})
 }
 
@@ -221,31 +216,21 @@ func (w *writer) lateReplies(ctx context.Context, step string) error {
 		WHERE i.kind = 'post' AND i.id > ? AND p.reply_to <> '' AND p.boost_of = '' AND ir.id > i.id
 		ORDER BY i.id
 		LIMIT ?`
-	return each(ctx, w, step, query, func(tx *store.Tx, rows []*linkRow) error {
-		for _, r := range rows {
-			if err := tx.TakeParent(ctx, r.Post, r.Other); err != nil {
-				return err
-			}
-		}
-		return nil
+	return each(ctx, w, step, query, func(tx *store.Tx, r *linkRow) error {
+		return tx.TakeParent(ctx, r.Post, r.Other)
 	})
 }
 
 // boosts writes boosts, whose posts are all there.
 func (w *writer) boosts(ctx context.Context, step string) error {
-	return each(ctx, w, step, postQuery(`p.boost_of <> ''`), func(tx *store.Tx, rows []*postRow) error {
-		for _, r := range rows {
-			st := r.status()
-			st.ReblogOfID, st.EditedAt, st.ContentType = r.BoostOf, nil, string(text.PlainText)
-			ok, err := w.take(ctx, tx, "boosts", st)
-			if err == nil && ok && r.Domain != "" {
-				_, err = w.take(ctx, tx, "remote posts", &store.RemoteStatus{StatusID: st.ID, Quiet: true})
-			}
-			if err != nil {
-				return err
-			}
+	return each(ctx, w, step, postQuery(`p.boost_of <> ''`), func(tx *store.Tx, r *postRow) error {
+		st := r.status()
+		st.ReblogOfID, st.EditedAt, st.ContentType = r.BoostOf, nil, string(text.PlainText)
+		ok, err := w.take(ctx, tx, "boosts", st)
+		if err == nil && ok && r.Domain != "" {
+			_, err = w.take(ctx, tx, "remote posts", &store.RemoteStatus{StatusID: st.ID, Quiet: true})
 		}
-		return nil
+		return err
 	})
 }
 
@@ -273,31 +258,27 @@ func (w *writer) polls(ctx context.Context, step string) error {
 		WHERE i.kind = 'poll' AND i.id > ?
 		ORDER BY i.id
 		LIMIT ?`
-	return each(ctx, w, step, query, func(tx *store.Tx, rows []*pollRow) error {
-		for _, r := range rows {
-			p := &store.Poll{
-				ID: store.PollID(r.Pos), StatusID: r.Post, Multiple: r.Multiple, HideTotals: r.HideTotals, ExpiresAt: timeOrNil(r.ExpiresAt), VotersCount: &r.Voters,
-				Closed: r.ExpiresAt > 0 && r.ExpiresAt < w.target.Now().UnixMilli(),
-			}
-			if !r.Local {
-				p.FetchedAt = new(store.Time(1))
-			}
-			var titles, votes []string
-			json.Unmarshal([]byte(r.Options), &titles)
-			json.Unmarshal([]byte(r.Votes), &votes)
-			for i, title := range titles {
-				o := store.PollOption{Title: text.OneLine(title)}
-				if i < len(votes) {
-					o.Votes, _ = strconv.Atoi(votes[i])
-				}
-				p.Options.V = append(p.Options.V, o)
-			}
-			p.CutRemote()
-			if _, err := w.take(ctx, tx, "polls", p); err != nil {
-				return err
-			}
+	return each(ctx, w, step, query, func(tx *store.Tx, r *pollRow) error {
+		p := &store.Poll{
+			ID: store.PollID(r.Pos), StatusID: r.Post, Multiple: r.Multiple, HideTotals: r.HideTotals, ExpiresAt: timeOrNil(r.ExpiresAt), VotersCount: &r.Voters,
+			Closed: r.ExpiresAt > 0 && r.ExpiresAt < w.target.Now().UnixMilli(),
 		}
-		return nil
+		if !r.Local {
+			p.FetchedAt = new(store.Time(1))
+		}
+		var titles, votes []string
+		json.Unmarshal([]byte(r.Options), &titles)
+		json.Unmarshal([]byte(r.Votes), &votes)
+		for i, title := range titles {
+			o := store.PollOption{Title: text.OneLine(title)}
+			if i < len(votes) {
+				o.Votes, _ = strconv.Atoi(votes[i])
+			}
+			p.Options.V = append(p.Options.V, o)
+		}
+		p.CutRemote()
+		_, err := w.take(ctx, tx, "polls", p)
+		return err
 	})
 }
 
@@ -319,12 +300,8 @@ func (w *writer) votes(ctx context.Context, step string) error {
 		WHERE v.n > ? AND v.choice BETWEEN 0 AND 1000
 		ORDER BY v.n
 		LIMIT ?`
-	return each(ctx, w, step, query, func(tx *store.Tx, rows []*voteRow) error {
-		for _, r := range rows {
-			if _, err := w.take(ctx, tx, "votes", &store.PollVote{PollID: r.Poll, AccountID: r.Account, Choice: r.Choice}); err != nil {
-				return err
-			}
-		}
-		return nil
+	return each(ctx, w, step, query, func(tx *store.Tx, r *voteRow) error {
+		_, err := w.take(ctx, tx, "votes", &store.PollVote{PollID: r.Poll, AccountID: r.Account, Choice: r.Choice})
+		return err
 	})
 }

@@ -29,16 +29,12 @@ func (w *writer) apps(ctx context.Context, step string) error {
 		WHERE i.kind = 'app' AND i.id > ?
 		ORDER BY i.id
 		LIMIT ?`
-	return each(ctx, w, step, query, func(tx *store.Tx, rows []*appRow) error {
-		for _, r := range rows {
-			if _, err := w.take(ctx, tx, "apps", &store.App{
-				ID: store.AppID(r.Pos), ClientID: r.ClientID, ClientSecret: r.Secret, Name: text.OneLine(text.Shorten(r.Name, maxTakenName)), Website: r.Website,
-				RedirectURIs: r.RedirectURIs, Scopes: store.ParseScopes(r.Scopes).Known(), CreatedAt: store.Time(r.CreatedAt),
-			}); err != nil {
-				return err
-			}
-		}
-		return nil
+	return each(ctx, w, step, query, func(tx *store.Tx, r *appRow) error {
+		_, err := w.take(ctx, tx, "apps", &store.App{
+			ID: store.AppID(r.Pos), ClientID: r.ClientID, ClientSecret: r.Secret, Name: text.OneLine(text.Shorten(r.Name, maxTakenName)), Website: r.Website,
+			RedirectURIs: r.RedirectURIs, Scopes: store.ParseScopes(r.Scopes).Known(), CreatedAt: store.Time(r.CreatedAt),
+		})
+		return err
 	})
 }
 
@@ -67,25 +63,21 @@ const tokenQuery = `
 // tokens writes access tokens as hashes.
 func (w *writer) tokens(ctx context.Context, step string) error {
 	now := w.target.Now().UnixMilli()
-	return each(ctx, w, step, tokenQuery, func(tx *store.Tx, rows []*tokenRow) error {
-		for _, r := range rows {
-			scopes := store.ParseScopes(r.Scopes).Known()
-			if len(scopes) == 0 || r.ExpiresAt > 0 && r.ExpiresAt <= now {
-				w.Report.leave("tokens", "they are expired, or have only scopes that do not exist here")
-				continue
-			}
-			t := &store.Token{
-				Hash: keys.HashToken(r.Access), AppID: r.App, AccountID: &r.Account, Scopes: scopes, CreatedAt: store.Time(r.CreatedAt),
-				LastUsedAt: store.Time(max(r.UsedAt, r.CreatedAt)), ExpiresAt: timeOrNil(r.ExpiresAt),
-			}
-			if r.Refresh != "" {
-				t.RefreshHash = keys.HashToken(r.Refresh)
-			}
-			if _, err := w.take(ctx, tx, "tokens", t); err != nil {
-				return err
-			}
+	return each(ctx, w, step, tokenQuery, func(tx *store.Tx, r *tokenRow) error {
+		scopes := store.ParseScopes(r.Scopes).Known()
+		if len(scopes) == 0 || r.ExpiresAt > 0 && r.ExpiresAt <= now {
+			w.Report.leave("tokens", "they are expired, or have only scopes that do not exist here")
+			return nil
 		}
-		return nil
+		t := &store.Token{
+			Hash: keys.HashToken(r.Access), AppID: r.App, AccountID: &r.Account, Scopes: scopes, CreatedAt: store.Time(r.CreatedAt),
+			LastUsedAt: store.Time(max(r.UsedAt, r.CreatedAt)), ExpiresAt: timeOrNil(r.ExpiresAt),
+		}
+		if r.Refresh != "" {
+			t.RefreshHash = keys.HashToken(r.Refresh)
+		}
+		_, err := w.take(ctx, tx, "tokens", t)
+		return err
 	})
 }
 
@@ -183,15 +175,7 @@ func (w *writer) smallTables(ctx context.Context, _ string) error {
 			return nil
 		}},
 	} {
-		err := each(ctx, w, part.name, part.query, func(tx *store.Tx, rows []*namedRow) error {
-			for _, r := range rows {
-				if err := part.write(tx, r); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
+		if err := each(ctx, w, part.name, part.query, part.write); err != nil {
 			return err
 		}
 	}
@@ -236,13 +220,8 @@ func (w *writer) reports(ctx context.Context, step string) error {
 		WHERE i.kind = 'report' AND i.id > ?
 		ORDER BY i.id
 		LIMIT ?`
-	err := each(ctx, w, step, query, func(tx *store.Tx, rows []*reportRow) error {
-		for _, r := range rows {
-			if err := w.report(ctx, tx, r); err != nil {
-				return err
-			}
-		}
-		return nil
+	err := each(ctx, w, step, query, func(tx *store.Tx, r *reportRow) error {
+		return w.report(ctx, tx, r)
 	})
 	if err != nil {
 		return err
@@ -255,17 +234,13 @@ func (w *writer) reports(ctx context.Context, step string) error {
 		WHERE t.n > ?
 		ORDER BY t.n
 		LIMIT ?`
-	return each(ctx, w, step+": notes", notes, func(tx *store.Tx, rows []*namedRow) error {
-		for _, r := range rows {
-			n := &store.ReportNote{ID: store.ReportNoteID(max(r.CreatedAt<<idBits, oldestID) + r.Pos%(1<<idBits)), ReportID: store.ReportID(r.ID), Content: r.Name}
-			if r.Account != 0 {
-				n.AccountID = new(store.AccountID(r.Account))
-			}
-			if _, err := w.take(ctx, tx, "report notes", n); err != nil {
-				return err
-			}
+	return each(ctx, w, step+": notes", notes, func(tx *store.Tx, r *namedRow) error {
+		n := &store.ReportNote{ID: store.ReportNoteID(max(r.CreatedAt<<idBits, oldestID) + r.Pos%(1<<idBits)), ReportID: store.ReportID(r.ID), Content: r.Name}
+		if r.Account != 0 {
+			n.AccountID = new(store.AccountID(r.Account))
 		}
-		return nil
+		_, err := w.take(ctx, tx, "report notes", n)
+		return err
 	})
 }
 
@@ -360,16 +335,11 @@ func (w *writer) oldAddresses(ctx context.Context, step string) error {
 		WHERE n > ?
 		ORDER BY n
 		LIMIT ?`
-	err = each(ctx, w, step+": accounts", gone, func(tx *store.Tx, rows []*namedRow) error {
-		for _, r := range rows {
-			if !text.ValidNickname(r.Name, true) {
-				continue
-			}
-			if err := tx.AddDeadNickname(ctx, r.Name); err != nil {
-				return err
-			}
+	err = each(ctx, w, step+": accounts", gone, func(tx *store.Tx, r *namedRow) error {
+		if !text.ValidNickname(r.Name, true) {
+			return nil
 		}
-		return nil
+		return tx.AddDeadNickname(ctx, r.Name)
 	})
 	if err != nil {
 		return err
@@ -380,33 +350,23 @@ func (w *writer) oldAddresses(ctx context.Context, step string) error {
 		WHERE n > ?
 		ORDER BY n
 		LIMIT ?`
-	return each(ctx, w, step+": deleted posts", tombstones, func(tx *store.Tx, rows []*namedRow) error {
-		for _, r := range rows {
-			if err := tx.AddDeadStatus(ctx, r.Name, store.Time(r.CreatedAt)); err != nil {
-				return err
-			}
-		}
-		return nil
+	return each(ctx, w, step+": deleted posts", tombstones, func(tx *store.Tx, r *namedRow) error {
+		return tx.AddDeadStatus(ctx, r.Name, store.Time(r.CreatedAt))
 	})
 }
 
 // oldPages returns a function that makes old addresses lead to posts.
-func (w *writer) oldPages(ctx context.Context) func(*store.Tx, []*namedRow) error {
-	return func(tx *store.Tx, rows []*namedRow) error {
-		for _, r := range rows {
-			u, err := url.Parse(r.Name)
-			if err != nil || !strings.HasPrefix(r.Name, w.target.BaseURL+"/") {
-				continue
-			}
-			exists, err := tx.StatusExists(ctx, store.StatusID(r.ID)) // a constraint may have refused it
-			if err == nil && exists {
-				err = tx.AddOldAddress(ctx, u.EscapedPath(), store.StatusID(r.ID))
-			}
-			if err != nil {
-				return err
-			}
+func (w *writer) oldPages(ctx context.Context) func(*store.Tx, *namedRow) error {
+	return func(tx *store.Tx, r *namedRow) error {
+		u, err := url.Parse(r.Name)
+		if err != nil || !strings.HasPrefix(r.Name, w.target.BaseURL+"/") {
+			return nil
 		}
-		return nil
+		exists, err := tx.StatusExists(ctx, store.StatusID(r.ID)) // a constraint may have refused it
+		if err == nil && exists {
+			err = tx.AddOldAddress(ctx, u.EscapedPath(), store.StatusID(r.ID))
+		}
+		return err
 	}
 }
 
@@ -444,13 +404,8 @@ func (w *writer) conversations(ctx context.Context, step string) error {
 		WHERE n > ?
 		ORDER BY n
 		LIMIT ?`
-	return each(ctx, w, step+": read", read, func(tx *store.Tx, rows []*namedRow) error {
-		for _, r := range rows {
-			if err := tx.SetTakenRead(ctx, store.AccountID(r.Account), store.ConversationID(r.ID)); err != nil {
-				return err
-			}
-		}
-		return nil
+	return each(ctx, w, step+": read", read, func(tx *store.Tx, r *namedRow) error {
+		return tx.SetTakenRead(ctx, store.AccountID(r.Account), store.ConversationID(r.ID))
 	})
 }
 
@@ -485,17 +440,12 @@ func (w *writer) search(ctx context.Context, step string) error {
 		WHERE i.kind = 'post' AND i.id > ?
 		ORDER BY i.id
 		LIMIT ?`
-	return each(ctx, w, step, query, func(tx *store.Tx, rows []*namedRow) error {
-		for _, r := range rows {
-			exists, err := tx.StatusExists(ctx, store.StatusID(r.ID)) // a constraint may have refused it
-			if err == nil && exists {
-				err = social.IndexStatus(ctx, tx, store.StatusID(r.ID))
-			}
-			if err != nil {
-				return err
-			}
+	return each(ctx, w, step, query, func(tx *store.Tx, r *namedRow) error {
+		exists, err := tx.StatusExists(ctx, store.StatusID(r.ID)) // a constraint may have refused it
+		if err == nil && exists {
+			err = social.IndexStatus(ctx, tx, store.StatusID(r.ID))
 		}
-		return nil
+		return err
 	})
 }
 
@@ -539,12 +489,7 @@ func (w *writer) homes(ctx context.Context, step string) error {
 
 // announce queues one Update for each local account, so that other servers learn the new addresses of pictures.
 func (w *writer) announce(ctx context.Context, step string) error {
-	return each(ctx, w, step, localAccounts, func(tx *store.Tx, rows []*pairRow) error {
-		for _, r := range rows {
-			if err := tx.AddToOutbox(ctx, store.OutboxEntry{Type: store.ProfileUpdated, ActorID: r.Account}); err != nil {
-				return err
-			}
-		}
-		return nil
+	return each(ctx, w, step, localAccounts, func(tx *store.Tx, r *pairRow) error {
+		return tx.AddToOutbox(ctx, store.OutboxEntry{Type: store.ProfileUpdated, ActorID: r.Account})
 	})
 }

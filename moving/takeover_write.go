@@ -81,13 +81,15 @@ type at struct{ Pos int64 }
 
 func (a at) position() int64 { return a.Pos }
 
-// each reads pages of a query, whose parameters are the position after which it begins and the number of rows, and writes each page in one transaction with
-// the position of its last row. So a step that was cut off goes on behind what is on disk.
-func each[T positioned](ctx context.Context, w *writer, step, query string, write func(tx *store.Tx, rows []T) error) error {
+// each reads pages of a query, whose parameters are the position after which it begins and the number of rows, and writes the rows of each page in one
+// transaction with the position of the last one. So a step that was cut off goes on behind what is on disk.
+func each[T positioned](ctx context.Context, w *writer, step, query string, write func(tx *store.Tx, row T) error) error {
 	return eachOf(ctx, w, step, query, writePage, func(rows []T, last int64) error {
 		return w.target.db.Update(ctx, func(tx *store.Tx) error {
-			if err := write(tx, rows); err != nil {
-				return err
+			for _, row := range rows {
+				if err := write(tx, row); err != nil {
+					return err
+				}
 			}
 			return tx.SetTakeoverPosition(ctx, step, last)
 		})
