@@ -17,16 +17,16 @@ import (
 	"svc/internal/objects/objectstest"
 )
 
-// TestMoveToFullDisk moves files from the bucket to a disk that has no room for all of them, and makes it larger bit by bit: each time the move says why it
+// TestMoveToFullDisk moves files from the bucket to a disk that is too small for all of them, and makes it larger bit by bit: each time the move says why it
 // ends, every file is served from the place where it is, and the next run goes on.
 func TestMoveToFullDisk(t *testing.T) {
 	const files = 30
 	for _, tt := range []struct {
 		name string
-		size func(n int) string // of the disk, so that n files find room
+		size func(n int) string // of the disk, so that n files fit
 	}{
-		{"no room", func(n int) string { return fmt.Sprintf("size=%dk", 4*n) }},                        // a file of the test takes a block
-		{"no room for names", func(n int) string { return fmt.Sprintf("size=16m,nr_inodes=%d", 2*n) }}, // and has a folder
+		{"no blocks", func(n int) string { return fmt.Sprintf("size=%dk", 4*n) }},              // a file of the test takes a block
+		{"no inodes", func(n int) string { return fmt.Sprintf("size=16m,nr_inodes=%d", 2*n) }}, // and has a folder
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m := newMoved(t, objectstest.New(t).Address)

@@ -171,7 +171,7 @@ func (tx *Tx) keepRemovedOriginal(ctx context.Context, id StatusID) error {
 		ON CONFLICT DO NOTHING`, id)
 }
 
-// ForgetRemovedOriginals lets another import bring back what was deleted of an archive.
+// ForgetRemovedOriginals lets another import bring back posts of an archive that were deleted.
 func (tx *Tx) ForgetRemovedOriginals(ctx context.Context, id ArchiveID) error {
 	return tx.exec(ctx, "forget removed originals", `DELETE FROM removed_originals WHERE archive_id = ?`, id)
 }

@@ -171,7 +171,7 @@ func isNoSpace(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 }
 
-// IsDiskFull returns true for the error of a write, to a database or a file, for which the disk has no room.
+// IsDiskFull returns true for the error of a write, to a database or a file, for which the disk has no space left.
 func IsDiskFull(err error) bool {
 	if e := new(sqlite.Error); errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_FULL {
 		return true

@@ -63,7 +63,7 @@ type streamState struct {
 	Waiting       bool     `json:"waiting"` // anything in the menu
 }
 
-// state returns the first event of a stream. It asks the API, because pages mark what they show as read.
+// state returns the first event of a stream. It asks the API, because pages mark posts and notifications as read.
 func (h *Handlers) state(r *rest.Request, timeline string) ([]byte, error) {
 	p, err := h.newPage(r)
 	if err != nil {
@@ -93,8 +93,8 @@ func (h *Handlers) state(r *rest.Request, timeline string) ([]byte, error) {
 	return fmt.Appendf(nil, "event: state\ndata: %s\n\n", text), err
 }
 
-// newer returns the ids of what is newer in a list than the entry that a parameter names; without the parameter, or for an id that is none, it
-// returns an empty list.
+// newer returns the ids of the entries of a list that are newer than the one that a parameter names, up to a page of them. If it names none, it
+// returns the newest ones; without the parameter, an empty list.
 func (p *page) newer(path, parameter string) ([]string, error) {
 	if !p.URL.Query().Has(parameter) {
 		return []string{}, nil

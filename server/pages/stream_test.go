@@ -58,10 +58,17 @@ func TestPageStream(t *testing.T) {
 	}
 	first := bob.Publish("before the page").ID()
 	newest := bob.Publish("before the stream").ID()
-	bob.Publish("@alice before the stream of the user", "visibility", "direct")
+	direct := bob.Publish("@alice before the stream of the user", "visibility", "direct").ID()
 	state := firstEvent(t, open("/web/stream/user?noticed=", "same-origin").Body)
 	if state.Notifications != 1 || len(state.Noticed) != 1 || state.Notified != state.Noticed[0] || state.Chats != 0 || !state.Waiting || len(state.Newer) != 0 {
 		t.Errorf("the stream of the user begins with %+v", state)
+	}
+	alice.AccountAction(bob.ID, "follow")
+	list := alice.Post("/api/v1/lists", "title", "Friends").Want(200).Object().ID()
+	alice.Post("/api/v1/lists/"+list+"/accounts", "account_ids[]", bob.ID).Want(200)
+	inList := bob.Publish("for the list", "visibility", "private").ID()
+	if state := firstEvent(t, open("/web/stream/list?list="+list+"&after="+direct, "same-origin").Body); !slices.Equal(state.Newer, []string{inList}) {
+		t.Errorf("the stream of a list begins with %+v, want the post %s", state, inList)
 	}
 	for after, want := range map[string][]string{"?after=": {newest, first}, "?after=" + first: {newest}, "?after=" + newest: {}, "": {}} {
 		if state := firstEvent(t, open("/web/stream/local"+after, "same-origin").Body); !slices.Equal(state.Newer, want) {
