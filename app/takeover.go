@@ -13,11 +13,8 @@ import (
 	"svc/store"
 )
 
-// takeoverCache is how many bytes of pages the writer keeps at least, so that the same pages of indexes are not written over and over.
-const takeoverCache = 64_000_000
-
 // Takeover takes the data of another server over into the data directory of the settings, which must be empty, or counts them if dryRun is set. It goes on
-// after a process that was killed. The report says what came along.
+// after a process that was killed. The report counts the rows that were taken over.
 func Takeover(ctx context.Context, c *config.Config, o Options, source moving.Source, dryRun bool, progress func(step string, done, total int64)) (*moving.Report, error) {
 	report, err := takeOver(ctx, c, o, source, dryRun, progress)
 	if store.IsDiskFull(err) {
@@ -43,9 +40,7 @@ func takeOver(ctx context.Context, c *config.Config, o Options, source moving.So
 		return k.Report, k.Forget()
 	}
 	o.takeover = true
-	enlarged := *c
-	enlarged.Data.WriterCache = max(c.Data.WriterCache, takeoverCache)
-	s, err := New(ctx, &enlarged, o)
+	s, err := New(ctx, c, o)
 	if err != nil {
 		return nil, errors.Join(err, k.Close())
 	}

@@ -303,7 +303,7 @@ func (w *writer) serverBlocks(ctx context.Context, step string) error {
 	})
 }
 
-// oldAddresses writes the pages of local posts, and what was deleted.
+// oldAddresses writes the addresses of the pages of local posts, and the names and ids of deleted accounts and posts.
 func (w *writer) oldAddresses(ctx context.Context, step string) error {
 	const pages = `
 		SELECT i.id AS pos, i.id, p.url AS name
@@ -475,15 +475,22 @@ const localAccounts = `
 	ORDER BY i.id
 	LIMIT ?`
 
-const homeLength = 400 // posts of a home; Mastodon and its kin keep no more
+const (
+	homeLength = 400 // posts of a home; Mastodon and its kin keep no more
+	homesPage  = 50  // homes in a transaction: each has posts in most pages of the index by post, so that one home a transaction would write all of them each time
+)
 
 // homes builds the home timelines.
 func (w *writer) homes(ctx context.Context, step string) error {
-	return eachOf(ctx, w, step, localAccounts, 1, func(rows []*pairRow, last int64) error {
-		if err := w.target.social.RebuildHome(ctx, rows[0].Account, homeLength); err != nil {
-			return err
-		}
-		return w.target.db.Update(ctx, func(tx *store.Tx) error { return tx.SetTakeoverPosition(ctx, step, last) })
+	return eachOf(ctx, w, step, localAccounts, homesPage, func(rows []*pairRow, last int64) error {
+		return w.target.db.Update(ctx, func(tx *store.Tx) error {
+			for _, r := range rows {
+				if err := w.target.social.RebuildHomeIn(ctx, tx, r.Account, homeLength); err != nil {
+					return err
+				}
+			}
+			return tx.SetTakeoverPosition(ctx, step, last)
+		})
 	})
 }
 

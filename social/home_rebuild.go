@@ -18,7 +18,17 @@ const (
 // RebuildHome rebuilds a home timeline from the newest posts of each followed account and hashtag: about length of them. It can run at any time, and
 // keeps posts that arrive meanwhile.
 func (s *Service) RebuildHome(ctx context.Context, account store.AccountID, length int) error {
-	if err := s.db.Update(ctx, func(tx *store.Tx) error { return tx.ResetHome(ctx, account, min(rebuildOwnStatuses, length)) }); err != nil {
+	return s.rebuildHome(ctx, account, length, func(fn func(*store.Tx) error) error { return s.db.Update(ctx, fn) })
+}
+
+// RebuildHomeIn is RebuildHome in one transaction, for a database that only one process uses. The followed accounts and their posts must be committed.
+func (s *Service) RebuildHomeIn(ctx context.Context, tx *store.Tx, account store.AccountID, length int) error {
+	return s.rebuildHome(ctx, account, length, func(fn func(*store.Tx) error) error { return fn(tx) })
+}
+
+// rebuildHome is RebuildHome with a function that runs each part in a transaction.
+func (s *Service) rebuildHome(ctx context.Context, account store.AccountID, length int, run func(func(*store.Tx) error) error) error {
+	if err := run(func(tx *store.Tx) error { return tx.ResetHome(ctx, account, min(rebuildOwnStatuses, length)) }); err != nil {
 		return err
 	}
 	oldest, err := s.oldestInHome(ctx, account, length+length/rebuildReserve)
@@ -26,7 +36,7 @@ func (s *Service) RebuildHome(ctx context.Context, account store.AccountID, leng
 		return err
 	}
 	var lastFollow store.AccountID
-	err = s.inBatches(ctx, rebuildBatch, func(tx *store.Tx) (int64, error) {
+	err = inBatches(run, rebuildBatch, func(tx *store.Tx) (int64, error) {
 		follows, err := tx.FollowsAfter(ctx, account, lastFollow, rebuildBatch)
 		for _, f := range follows {
 			if err := tx.BackfillHome(ctx, f, backfillOnFollow, oldest); err != nil {
@@ -40,7 +50,7 @@ func (s *Service) RebuildHome(ctx context.Context, account store.AccountID, leng
 		return err
 	}
 	var lastTag store.TagID
-	return s.inBatches(ctx, rebuildBatch, func(tx *store.Tx) (int64, error) {
+	return inBatches(run, rebuildBatch, func(tx *store.Tx) (int64, error) {
 		tags, err := tx.TagFollowsAfter(ctx, account, lastTag, rebuildBatch)
 		for _, tag := range tags {
 			if err := tx.BackfillTag(ctx, account, tag, backfillOnTag); err != nil {

@@ -94,8 +94,17 @@ func update[T any](ctx context.Context, db *store.DB, fn func(*store.Tx) (T, err
 
 // inBatches calls fn, each time in a transaction of its own so that others can write in between, until it handles fewer than size rows.
 func (s *Service) inBatches(ctx context.Context, size int64, fn func(*store.Tx) (int64, error)) error {
+	return inBatches(func(fn func(*store.Tx) error) error { return s.db.Update(ctx, fn) }, size, fn)
+}
+
+// inBatches is Service.inBatches with a function that runs each batch in a transaction.
+func inBatches(run func(func(*store.Tx) error) error, size int64, fn func(*store.Tx) (int64, error)) error {
 	for {
-		n, err := update(ctx, s.db, fn)
+		var n int64
+		err := run(func(tx *store.Tx) (err error) {
+			n, err = fn(tx)
+			return err
+		})
 		if err != nil || n < size {
 			return err
 		}
