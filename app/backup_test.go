@@ -101,7 +101,7 @@ func TestScheduledBackups(t *testing.T) {
 	}
 }
 
-// backUpForDays makes scheduled backups, of which two are kept, beside one that was made by hand, and returns the names of what is there then.
+// backUpForDays makes scheduled backups, of which two are kept, beside one that was made by hand, and returns the names of the files.
 func backUpForDays(srv *apptest.Server, dir string) []string {
 	t := srv.T
 	t.Helper()

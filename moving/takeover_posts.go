@@ -145,7 +145,7 @@ func (w *writer) post(ctx context.Context, tx *store.Tx, r *postRow) error {
 	return tx.AddTags(ctx, st, names[:min(len(names), maxTakenTags)])
 }
 
-// contentOf returns the HTML of a post. Software that stores only what was typed leaves it to the reader.
+// contentOf returns the HTML of a post. Some software stores only the text that was typed, and renders it when it is read.
 func (w *writer) contentOf(r *postRow, mentions []mention) string {
 	if r.Content != "" || r.Text == "" || r.Domain != "" {
 		return text.CutHTML(text.Sanitize(text.Shorten(r.Content, maxTakenContent)), maxTakenContent, r.URL)

@@ -82,7 +82,7 @@ type at struct{ Pos int64 }
 func (a at) position() int64 { return a.Pos }
 
 // each reads pages of a query, whose parameters are the position after which it begins and the number of rows, and writes the rows of each page in one
-// transaction with the position of the last one. So a step that was cut off goes on behind what is on disk.
+// transaction with the position of the last one. So a step that was cut off goes on after the last page that was committed.
 func each[T positioned](ctx context.Context, w *writer, step, query string, write func(tx *store.Tx, row T) error) error {
 	return eachOf(ctx, w, step, query, writePage, func(rows []T, last int64) error {
 		return w.target.db.Update(ctx, func(tx *store.Tx) error {
@@ -131,7 +131,7 @@ func eachOf[T positioned](ctx context.Context, w *writer, step, query string, si
 	}
 }
 
-// saveLeftOut stores what was left out since the last call, for the report after a process that was killed.
+// saveLeftOut stores the numbers of rows that were left out since the last call, for the report after a process that was killed.
 func (w *writer) saveLeftOut(ctx context.Context) error {
 	for _, l := range w.Report.LeftOut {
 		if l.unsaved == 0 {

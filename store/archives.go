@@ -28,7 +28,7 @@ const (
 	ArchiveUploading ArchiveState = "uploading"
 	ArchiveQueued    ArchiveState = "queued" // or running
 	ArchiveComplete  ArchiveState = "complete"
-	ArchiveFailed    ArchiveState = "failed" // for good; what was imported before stays
+	ArchiveFailed    ArchiveState = "failed" // permanently; posts that were imported before stay
 	ArchiveUndoing   ArchiveState = "undoing"
 	ArchiveUndone    ArchiveState = "undone"
 )
@@ -156,7 +156,7 @@ func (tx *Tx) AddArchiveSkip(ctx context.Context, id ArchiveID, item, reason str
 		WHERE (SELECT count(*) FROM archive_skips WHERE archive_id = ?1) < ?4`, id, truncate(item, 500), truncate(reason, 500), maxArchiveSkips)
 }
 
-// ClearArchiveSkips deletes what is stored about skipped posts and attachments.
+// ClearArchiveSkips deletes the rows about skipped posts and attachments.
 func (tx *Tx) ClearArchiveSkips(ctx context.Context, id ArchiveID) error {
 	return tx.exec(ctx, "clear archive skips", `DELETE FROM archive_skips WHERE archive_id = ?`, id)
 }
