@@ -52,7 +52,7 @@ var pleromaObjects = &mapping{
 
 // pleromaLeft counts a row that is left out while the source is read.
 func pleromaLeft(l *loader, kind, reason string) error {
-	return l.leaveOut(context.Background(), kind, reason, 1)
+	return l.leaveOut(context.Background(), kind, reason, 1, false)
 }
 
 // pleromaActor returns the account that an object or activity is of.

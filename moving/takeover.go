@@ -18,6 +18,7 @@ import (
 	"svc/internal/disk"
 	"svc/internal/httpsig"
 	"svc/internal/keys"
+	"svc/internal/text"
 	"svc/media"
 	"svc/social"
 	"svc/store"
@@ -29,7 +30,12 @@ type Source struct {
 	Media    string            // the folder of its files; "": none are taken
 	Secrets  string            // the file with the keys by which second factors are encrypted; "": none
 	Rename   map[string]string // new nicknames of accounts, by the old ones
-	Admins   []string          // nicknames of accounts that become administrators
+	Admins   []string          // nicknames of accounts that become administrators, those of Rename where they have others
+}
+
+// makesAdmin returns true if the account with a nickname becomes an administrator.
+func (s *Source) makesAdmin(nickname string) bool {
+	return slices.ContainsFunc(s.Admins, func(name string) bool { return text.SameNick(name, nickname) })
 }
 
 // Target is the server that takes the data over.
@@ -97,6 +103,7 @@ type state struct {
 	Software string    `json:"software"`
 	Loaded   bool      `json:"loaded"` // the scratch database is complete
 	Rename   string    `json:"rename"`
+	Admins   string    `json:"admins"`
 }
 
 // Takeover is a takeover that Prepare has begun.
@@ -188,7 +195,7 @@ func (k *Takeover) describeSource() (state, error) {
 			return state{}, fmt.Errorf("takeover: %s is no folder of files", k.source.Media)
 		}
 	}
-	return state{Database: path, Size: info.Size(), Modified: info.ModTime().UTC(), Rename: jsonOf(k.source.Rename)}, nil
+	return state{Database: path, Size: info.Size(), Modified: info.ModTime().UTC(), Rename: jsonOf(k.source.Rename), Admins: jsonOf(k.source.Admins)}, nil
 }
 
 // resume finds out whether this takeover was begun before, and marks the directory.
@@ -215,8 +222,8 @@ func (k *Takeover) resume(wanted state, dryRun bool) error {
 		k.state = wanted
 		return k.saveState()
 	}
-	if k.state.Database != wanted.Database || k.state.Size != wanted.Size || !k.state.Modified.Equal(wanted.Modified) || k.state.Rename != wanted.Rename {
-		return fmt.Errorf("the takeover that was begun in %s is of %s as it was at %s, with other renamed accounts or another content: "+
+	if k.state.Database != wanted.Database || k.state.Size != wanted.Size || !k.state.Modified.Equal(wanted.Modified) || k.state.Rename != wanted.Rename || k.state.Admins != wanted.Admins {
+		return fmt.Errorf("the takeover that was begun in %s is of %s as it was at %s, with other renamed accounts, other administrators or another content: "+
 			"empty the data directory to begin again", k.target.Dir, k.state.Database, k.state.Modified.Format(time.RFC3339))
 	}
 	if dryRun {
@@ -288,6 +295,9 @@ func (k *Takeover) load(ctx context.Context, work string) error {
 		}
 	}
 	if err := k.scratch.rename(ctx, k.source.Rename); err != nil {
+		return err
+	}
+	if err := k.scratch.checkAdmins(ctx, k.source.Admins); err != nil {
 		return err
 	}
 	problems, err := k.scratch.checkNames(ctx, k.target.Reserved, k.target.Extended)

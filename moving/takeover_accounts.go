@@ -3,7 +3,6 @@ package moving
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"svc/internal/keys"
@@ -128,7 +127,7 @@ const unlistedTag = "mrf_tag:force-unlisted"
 func (w *writer) user(r *accountRow) *store.User {
 	u := &store.User{
 		AccountID: store.AccountID(r.Pos), PasswordHash: r.Password,
-		IsAdmin: slices.ContainsFunc(w.source.Admins, func(nick string) bool { return text.SameNick(nick, r.Username) }), IsModerator: r.Moderator || r.Admin,
+		IsAdmin: w.source.makesAdmin(r.Username), IsModerator: r.Moderator || r.Admin,
 		ConfirmedAt: timeOrNil(r.ConfirmedAt), RegistrationReason: text.Shorten(r.Reason, maxTakenNote), Locale: text.Language(r.Locale),
 		Note: text.Shorten(r.NoteSource, maxTakenNote), DefaultVisibility: r.Visibility, DefaultSensitive: r.Sensitive, DefaultLanguage: text.Language(r.Language),
 		ShowRole: true, AllowFollowingMove: true, TOTPSecret: r.TotpSecret, LastActiveAt: store.Time(r.LastActiveAt),
@@ -207,7 +206,7 @@ func pairs(table, columns string) string {
 	CROSS JOIN ids ib ON ib.kind = 'account' AND ib.source = t.target
 	CROSS JOIN accounts a ON a.id = t.account
 	CROSS JOIN accounts b ON b.id = t.target
-	WHERE t.n > ? AND (a.domain = '' OR b.domain = '')
+	WHERE t.n > ? AND (a.domain = '' OR b.domain = '') AND t.account <> t.target
 	ORDER BY t.n
 	LIMIT ?`
 }

@@ -81,7 +81,7 @@ func (w *writer) chatFiles(ctx context.Context, step string) error {
 		WHERE i.kind = 'chat file' AND i.id > ?
 		ORDER BY i.id
 		LIMIT ?`
-	return w.files(ctx, step, query)
+	return w.files(ctx, step, "files of chat messages", query)
 }
 
 // chatRow is a side of a chat of the scratch database.

@@ -118,11 +118,11 @@ func (w *writer) attachments(ctx context.Context, step string) error {
 		GROUP BY i.id
 		ORDER BY i.id
 		LIMIT ?`
-	return w.files(ctx, step, query)
+	return w.files(ctx, step, "attachments", query)
 }
 
-// files stores the local ones of the files that a query selects, and writes the rows of all.
-func (w *writer) files(ctx context.Context, step, query string) error {
+// files stores the local ones of the files of a kind that a query selects, and writes the rows of all.
+func (w *writer) files(ctx context.Context, step, kind, query string) error {
 	root, err := w.openFiles()
 	if err != nil {
 		return err
@@ -142,7 +142,7 @@ func (w *writer) files(ctx context.Context, step, query string) error {
 			t := taken{row: r}
 			if r.Domain == "" {
 				var err error
-				if t.file, err = w.ingest(ctx, root, r.Owner, r.Path, media.Attachment, "files"); err != nil {
+				if t.file, err = w.ingest(ctx, root, r.Owner, r.Path, media.Attachment, kind); err != nil {
 					return err
 				}
 				if t.file != nil && t.file.Thumbnail == "" && r.ThumbnailPath != "" && r.ThumbnailPath != r.Path {

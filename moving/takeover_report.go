@@ -37,11 +37,19 @@ type LeftOut struct {
 
 func newReport() *Report { return &Report{Counts: []Count{}, LeftOut: []*LeftOut{}, Notes: []string{}} }
 
-// leave counts a row that is left out.
+// leave counts a row that was chosen, and is left out when it is written.
 func (r *Report) leave(kind, reason string) {
-	if l := r.leaveMany(kind, reason, 1); l != nil {
+	if l := r.leaveChosen(kind, reason, 1); l != nil {
 		l.unsaved++
 	}
+}
+
+// leaveChosen is leaveMany for rows that Counts has as taken.
+func (r *Report) leaveChosen(kind, reason string, n int64) *LeftOut {
+	if i := slices.IndexFunc(r.Counts, func(c Count) bool { return c.Kind == kind }); i >= 0 {
+		r.Counts[i].Taken -= n
+	}
+	return r.leaveMany(kind, reason, n)
 }
 
 // leaveMany counts rows, and returns their entry, nil if there is none.
@@ -102,7 +110,7 @@ func countPosts(condition string) string {
 
 func countPairs(table string) string {
 	return `SELECT count(*) FROM ` + table + ` t JOIN accounts a ON a.id = t.account AND a.kept = 1 JOIN accounts b ON b.id = t.target AND b.kept = 1
-		WHERE a.domain = '' OR b.domain = ''`
+		WHERE (a.domain = '' OR b.domain = '') AND t.account <> t.target`
 }
 
 func countLinks(table, condition string) string {
@@ -119,6 +127,7 @@ var reasons = []struct{ kind, reason, query string }{
 	{"boosts", "the boosted post is not there, or its author is suspended", countPosts("p.kept = 0 AND a.domain = '' AND p.boost_of <> '' AND p.waiting = 0")},
 	{"remote posts", "nobody here boosted, liked, bookmarked or answered them", countPosts("p.kept = 0 AND a.domain <> '' AND p.boost_of = ''")},
 	{"attachments", "their posts do not come along", `SELECT (SELECT count(DISTINCT media) FROM attachments) - (SELECT count(*) FROM ids WHERE kind = 'media')`},
+	{"follows", "they are of the account itself", `SELECT count(*) FROM follows WHERE account = target`},
 	{"chat messages", "no account here has them in a chat", `SELECT (SELECT count(*) FROM chat_messages) - (SELECT count(*) FROM ids WHERE kind = 'message')`},
 	{"emoji", "they are disabled", `SELECT count(*) FROM emoji WHERE domain = '' AND disabled = 1`},
 }
@@ -159,10 +168,15 @@ func (k *Takeover) count(ctx context.Context) error {
 	if err := k.scratch.rows(ctx, func(rows *sql.Rows) error { // before this process
 		var kind, reason string
 		var n int64
-		err := rows.Scan(&kind, &reason, &n)
-		r.leaveMany(kind, reason, n)
+		var chosen bool
+		err := rows.Scan(&kind, &reason, &n, &chosen)
+		if chosen {
+			r.leaveChosen(kind, reason, n)
+		} else {
+			r.leaveMany(kind, reason, n)
+		}
 		return err
-	}, `SELECT kind, reason, count FROM left_out`); err != nil {
+	}, `SELECT kind, reason, count, chosen FROM left_out`); err != nil {
 		return err
 	}
 	for _, l := range listed {
@@ -193,7 +207,7 @@ func (k *Takeover) noteAdmins(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	left := slices.DeleteFunc(admins, func(name string) bool { return slices.Contains(k.source.Admins, name) })
+	left := slices.DeleteFunc(admins, k.source.makesAdmin)
 	if len(left) > 0 {
 		k.Report.note("Administrators of the old server become moderators unless --admins names them: " + strings.Join(left, ", "))
 	}

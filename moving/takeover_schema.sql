@@ -122,4 +122,4 @@ CREATE TABLE pleroma_conversations (id TEXT PRIMARY KEY, thread TEXT NOT NULL) S
 -- Where things are in the new database: ids of rows, by kind.
 CREATE TABLE ids (kind TEXT NOT NULL, source TEXT NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (kind, source)) STRICT, WITHOUT ROWID;
 -- What is left out, for the report.
-CREATE TABLE left_out (kind TEXT NOT NULL, reason TEXT NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (kind, reason)) STRICT, WITHOUT ROWID;
+CREATE TABLE left_out (kind TEXT NOT NULL, reason TEXT NOT NULL, count INTEGER NOT NULL, chosen INTEGER NOT NULL, PRIMARY KEY (kind, reason)) STRICT, WITHOUT ROWID;

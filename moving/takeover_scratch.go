@@ -200,12 +200,12 @@ func (s *scratch) assign(ctx context.Context, kind, query string, now time.Time)
 	return s.script(ctx, `DROP TABLE temp.ordered`)
 }
 
-// leaveOut counts rows that are left out.
-func (s *scratch) leaveOut(ctx context.Context, kind, reason string, n int64) error {
+// leaveOut counts rows that are left out: when the source is read, or chosen ones when they are written.
+func (s *scratch) leaveOut(ctx context.Context, kind, reason string, n int64, chosen bool) error {
 	if n == 0 {
 		return nil
 	}
 	return s.exec(ctx, `
-		INSERT INTO left_out (kind, reason, count) VALUES (?1, ?2, ?3)
-		ON CONFLICT (kind, reason) DO UPDATE SET count = count + ?3`, kind, reason, n)
+		INSERT INTO left_out (kind, reason, count, chosen) VALUES (?1, ?2, ?3, ?4)
+		ON CONFLICT (kind, reason) DO UPDATE SET count = count + ?3`, kind, reason, n, chosen)
 }

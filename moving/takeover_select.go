@@ -159,6 +159,29 @@ func (s *scratch) rename(ctx context.Context, names map[string]string) error {
 	return s.commit()
 }
 
+// checkAdmins returns an error for the nickname of an administrator that no local account has.
+func (s *scratch) checkAdmins(ctx context.Context, names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	known := make(map[string]bool)
+	err := s.rows(ctx, func(rows *sql.Rows) error {
+		var name string
+		err := rows.Scan(&name)
+		known[text.NickKey(name)] = true
+		return err
+	}, `SELECT username FROM accounts WHERE domain = '' AND system = 0 AND id IN (SELECT account FROM users)`)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if !known[text.NickKey(name)] {
+			return fmt.Errorf("--admins %s: the source has no account %s", name, name)
+		}
+	}
+	return nil
+}
+
 // maxNameProblems bounds the names that are listed.
 const maxNameProblems = 1000
 

@@ -137,7 +137,7 @@ func (w *writer) saveLeftOut(ctx context.Context) error {
 		if l.unsaved == 0 {
 			continue
 		}
-		if err := w.scratch.leaveOut(ctx, l.Kind, l.Reason, l.unsaved); err != nil {
+		if err := w.scratch.leaveOut(ctx, l.Kind, l.Reason, l.unsaved, true); err != nil {
 			return err
 		}
 		l.unsaved = 0
